@@ -1,9 +1,9 @@
 # The server in a container, from the wheels of this source tree.
 #
-#   docker build -t weft .
-#   docker run -p 127.0.0.1:7878:7878 -v weft:/data -e WEFT_TOKEN=… -e WEFT_SERVE_PUBLIC_URL=http://localhost:7878 weft
+#   docker build -t heald .
+#   docker run -p 127.0.0.1:7878:7878 -v heald:/data -e HEALD_TOKEN=… -e HEALD_SERVE_PUBLIC_URL=http://localhost:7878 heald
 #
-# EXTRAS are the extras of the package, PACKAGES the Debian packages of tools: bubblewrap runs commands, ripgrep searches,
+# EXTRAS are the extras of heald, PACKAGES the Debian packages of tools: bubblewrap runs commands, ripgrep searches,
 # chromium (with fonts-liberation) takes screenshots and scores pages.
 ARG PYTHON=3.13
 
@@ -11,16 +11,15 @@ FROM python:${PYTHON}-slim-bookworm AS wheels
 WORKDIR /source
 RUN python -m pip install --no-cache-dir build==1.3.0
 COPY . .
-RUN python -m build --wheel --outdir /wheels . \
-    && python -m build --wheel --outdir /wheels packages/local
+RUN for package in packages/*/; do python -m build --wheel --outdir /wheels "$package" || exit 1; done
 
 FROM python:${PYTHON}-slim-bookworm AS environment
-ARG EXTRAS=local,mcp,otel,postgres,studio
+ARG EXTRAS=local,mcp,otel,postgres
 COPY --from=wheels /wheels /wheels
 COPY requirements-dev.txt /wheels/constraints.txt
-RUN python -m venv /opt/weft \
-    && /opt/weft/bin/pip install --no-cache-dir --disable-pip-version-check --constraint /wheels/constraints.txt \
-        --find-links /wheels "weft[${EXTRAS}] @ file://$(echo /wheels/weft-[0-9]*.whl)"
+RUN python -m venv /opt/heald \
+    && /opt/heald/bin/pip install --no-cache-dir --disable-pip-version-check --constraint /wheels/constraints.txt \
+        --find-links /wheels "heald[${EXTRAS}] @ file://$(echo /wheels/heald-[0-9]*.whl)"
 
 FROM python:${PYTHON}-slim-bookworm
 ARG PACKAGES="bubblewrap git ripgrep"
@@ -28,12 +27,12 @@ ARG PACKAGES="bubblewrap git ripgrep"
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ${PACKAGES} \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --create-home --shell /usr/sbin/nologin weft \
-    && install -d -o weft -g weft -m 700 /data
-COPY --from=environment /opt/weft /opt/weft
-ENV PATH=/opt/weft/bin:$PATH \
+    && useradd --uid 10001 --create-home --shell /usr/sbin/nologin heald \
+    && install -d -o heald -g heald -m 700 /data
+COPY --from=environment /opt/heald /opt/heald
+ENV PATH=/opt/heald/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    WEFT_DATA=/data
+    HEALD_DATA=/data
 USER 10001:10001
 WORKDIR /data
 VOLUME /data
@@ -41,5 +40,5 @@ EXPOSE 7878
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:7878/health', timeout=4)"]
-ENTRYPOINT ["weft"]
+ENTRYPOINT ["heald"]
 CMD ["serve", "--host", "0.0.0.0", "--no-open"]

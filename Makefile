@@ -1,20 +1,22 @@
-# make test    set up what is missing, then check and test everything
+# make test       set up what is missing, then check and test everything
+#                 (PACKAGE=studio: one package of packages/ and those that it rests on)
 # make test-fast  the core, the wires, the dialects, the engine: about 45 seconds
-# make clients  all of other people's clients against the server
-# make check   format, lint, types and the layering test only
-# make run     the server with its page; needs neither a key nor a network
-# make demo    an agent at work over every wire, in the terminal
-# make made    what is made and not written: the built page, the libraries of previews, the price list
-# make dist    both wheels, in dist/
-# make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
-# make bench   the benchmark tables, against peers, in interleaved runs, a quarter of an hour
-#              (BENCH="--rows bare,weft" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
-# make tasks   small coding and tool tasks with any model, beside other agents: make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1,
-#              or LOCAL=calls to fetch a small model and its server
-# make eval    rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
-#              (JOBS=2 for two processes, RESUME=1 to go on with a run that was stopped)
-# make docs    renew the pages that are made from the types
-# make lock    renew the pinned requirements after a change of pyproject.toml
+# make clients    all third-party clients against the server
+# make check      format, lint, types and the layering test only
+# make run        the server with its page; needs neither a key nor a network
+# make demo       an agent at work over every wire, in the terminal
+# make made       the generated files: the built page, the libraries of previews, the price list, models and icons
+# make dist       all wheels, in dist/
+# make fresh      try the wheels and the targets on an empty home, in an empty environment
+# make bench      the benchmark tables, against peers, in interleaved runs, a quarter of an hour
+#                 (BENCH="--rows bare,heald" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
+# make tasks      small coding and tool tasks with any model, compared with other agents:
+#                 make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1, or LOCAL=calls to fetch a small model and its server
+# make eval       rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
+#                 (JOBS=2 for two processes, RESUME=1 to continue a run that was stopped)
+# make docs       renew the pages that are generated from the types
+# make docs-site  the documentation site, in build/site
+# make lock       renew the pinned requirements after a change of a pyproject.toml
 
 export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
@@ -23,11 +25,21 @@ BIN := .venv/bin
 # Compiled modules are kept: a process that may not keep them compiles the whole suite anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# More processes than cores, because many tests wait. The tests are collected once (tests/forked_workers.py).
+# More processes than cores, because many tests wait. The tests are collected once (tests/support/forked_workers.py).
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL ?= --processes $(shell expr $(CORES) \* 3)
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
+# With PACKAGE, the folders of that package and of those that it rests on (scripts/packages.py); else all.
+TESTS := $(if $(PACKAGE),$(shell $(PYTHON) scripts/packages.py tests $(PACKAGE)))
+TYPED := $(if $(PACKAGE),$(shell $(PYTHON) scripts/packages.py code $(PACKAGE)))
+ifneq ($(PACKAGE),)
+ifeq ($(TESTS),)
+$(error PACKAGE=$(PACKAGE) has no tests)
+endif
+endif
+
+.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs \
+	docs-site lock clean system
 
 # The types are checked beside the tests.
 test: system made style
@@ -36,20 +48,21 @@ test: system made style
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
 # A run that did not come to its end has failed.
 suite: .venv/ready
-	$(BIN)/pytest $(PARALLEL) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
-		$(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
+	$(BIN)/pytest $(PARALLEL) $(TESTS) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
+		$(BIN)/pytest -v $(TESTS) --last-failed --last-failed-no-failures=none; }
 
-FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \
-	$(wildcard tests/tools/test_*.py tests/agent/test_features_*.py tests/agent/test_folds_*.py) \
-	$(filter-out %_random.py,$(wildcard tests/dialects/test_*.py)) \
-	$(wildcard tests/providers/test_http1_*.py tests/providers/test_provider_turns.py tests/providers/test_provider_retry.py)
+CORE := packages/core/tests
+FAST := tests/test_layers.py tests/test_doors.py $(CORE)/core $(CORE)/wires $(CORE)/tools/workspace \
+	$(wildcard $(CORE)/tools/test_*.py $(CORE)/agent/test_features_*.py $(CORE)/agent/test_folds_*.py) \
+	$(filter-out %_random.py,$(wildcard packages/server/tests/dialects/test_*.py)) \
+	$(wildcard $(CORE)/providers/test_http1_*.py $(CORE)/providers/test_provider_turns.py $(CORE)/providers/test_provider_retry.py)
 
 test-fast: .venv/ready
 	$(BIN)/pytest --processes $(CORES) $(FAST) --hypothesis-profile=fast
 
-# Other people's clients, installed from their registries into the user's cache.
+# Third-party clients, installed from their registries into the user's cache.
 clients: .venv/ready
-	$(BIN)/pytest -m "clients or not clients" tests/clients
+	$(BIN)/pytest -m "clients or not clients" packages/*/tests/clients
 
 check: style types
 	$(BIN)/pytest tests/test_layers.py
@@ -59,20 +72,21 @@ style: .venv/ready
 	$(BIN)/ruff check .
 
 types: .venv/ready
-	$(BIN)/pyright
+	$(BIN)/pyright $(TYPED)
 
 run: .venv/ready made
-	$(BIN)/weft serve $(SERVE)
+	$(BIN)/heald serve $(SERVE)
 
 demo: .venv/ready
-	$(BIN)/weft demo
+	$(BIN)/heald demo
 
 made: .venv/ready
-	@$(BIN)/python scripts/make_prices.py
-	@$(BIN)/python scripts/vendor_libraries.py
+	@$(BIN)/python packages/core/make_prices.py
+	@$(BIN)/python packages/studio/vendor_libraries.py
 	@$(BIN)/python packages/local/fetch_models.py
 	@$(BIN)/python packages/local/fetch_icons.py
-	@$(BIN)/python scripts/build_page.py
+	@$(BIN)/python packages/local/make_notices.py
+	@$(BIN)/python packages/server/build_page.py
 
 dist: .venv/ready
 	$(BIN)/python scripts/make_release.py
@@ -84,8 +98,8 @@ chaos: .venv/ready
 	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
 
 fuzz: .venv/ready
-	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz tests/agent/test_log_random.py \
-		tests/server/test_server_openapi_schemathesis.py
+	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
+		packages/studio/tests/server/test_server_openapi_schemathesis.py
 
 fresh:
 	sh scripts/fresh_machine.sh --make
@@ -111,8 +125,8 @@ system:
 	@sh scripts/system_packages.sh
 
 JOBS ?= 1
-EVAL = $(BIN)/weft eval benchmarks/pages/.cache --models local/vision -o build/evaluation --resume
-eval: export WEFT_EVAL_TOOLS = benchmarks/pages/tools
+EVAL = $(BIN)/heald eval benchmarks/pages/.cache --models local/vision -o build/evaluation --resume
+eval: export HEALD_EVAL_TOOLS = benchmarks/pages/tools
 eval: .venv/ready made
 	npm ci --silent --no-audit --no-fund --prefix benchmarks/pages/tools
 	$(BIN)/python -m benchmarks.pages.render
@@ -129,14 +143,24 @@ docs: .venv/ready
 	$(BIN)/python scripts/make_config_docs.py
 	$(BIN)/python scripts/make_feature_docs.py
 	$(BIN)/python scripts/make_api_docs.py
-	$(BIN)/python scripts/draw_house.py
+	$(BIN)/python scripts/draw_packages.py
 
-.venv/ready: pyproject.toml packages/local/pyproject.toml requirements-dev.txt
+# VERSION is the folder of the version in build/site; LATEST=1 makes it the one that visitors see first.
+VERSION ?= dev
+docs-site: .venv-docs/ready
+	.venv-docs/bin/python scripts/make_site.py --version $(VERSION) $(if $(LATEST),--latest)
+
+.venv-docs/ready: docs/requirements.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+.venv/ready: pyproject.toml $(wildcard packages/*/pyproject.toml) requirements-dev.txt
 	$(PYTHON) -m venv .venv
 	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
-	$(BIN)/python -m uv pip install --quiet --no-deps -e . -e packages/local
-	@$(BIN)/python scripts/make_prices.py
+	$(BIN)/python -m uv pip install --quiet --no-deps $(foreach package,$(wildcard packages/*/pyproject.toml),-e $(dir $(package)))
+	@$(BIN)/python packages/core/make_prices.py
 	@touch $@
 
 .venv-bench/ready: .venv/ready benchmarks/requirements.txt benchmarks/setup.sh
@@ -145,8 +169,8 @@ docs: .venv/ready
 
 lock: .venv/ready
 	$(BIN)/python -m uv lock --quiet
-	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-workspace --no-header --no-annotate --no-dev -o requirements.txt
+	$(BIN)/python -m uv export --quiet --no-hashes --package heald --no-emit-workspace --no-header --no-annotate --no-dev -o requirements.txt
 	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-workspace --no-header --no-annotate -o requirements-dev.txt
 
 clean:
-	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf .venv .venv-bench .venv-docs .pytest_cache .ruff_cache .hypothesis dist build

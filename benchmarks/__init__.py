@@ -1,1 +1,1 @@
-"""Benchmarks of Weft against a bare loop, the official SDKs and other frameworks, in one run."""
+"""Benchmarks of Heald against a bare loop, the official SDKs and other frameworks, in one run."""

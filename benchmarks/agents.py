@@ -5,7 +5,7 @@ The mock server runs on another core and writes into each delta when it was sent
 because a busy machine can only make it look worse, and leaves the climb when it misses it every time. Then the gap
 between the last number that it carried and the first that it did not is closed from both sides.
 
-    python -m benchmarks.agents [--rows bare,weft-agent] [--quick]
+    python -m benchmarks.agents [--rows bare,heald-agent] [--quick]
 """
 
 import argparse
@@ -21,7 +21,7 @@ from benchmarks.report import machine, table
 from benchmarks.rows import ROWS
 from benchmarks.scenarios import WIRES, Wire
 
-CROWD = ("bare", "weft-agent", "strands", "openai-agents", "pydantic-ai", "langgraph")
+CROWD = ("bare", "heald-agent", "strands", "openai-agents", "pydantic-ai", "langgraph")
 LADDER = (10, 20, 30, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500, 600, 800)
 QUICK_LADDER = (10, 25, 50, 100, 200, 300, 400)
 GOOD = 0.1
@@ -85,11 +85,11 @@ class Climb:
 
     @property
     def carried(self) -> int:
-        return max((agents for agents, found in self.measured.items() if found.good), default=0)
+        return max((agents for agents, measured in self.measured.items() if measured.good), default=0)
 
     @property
     def missed(self) -> int | None:
-        return min((agents for agents, found in self.measured.items() if not found.good), default=None)
+        return min((agents for agents, measured in self.measured.items() if not measured.good), default=None)
 
     def next_between(self, close: float) -> int | None:
         """The middle of the gap, if it is still worth a look."""
@@ -136,15 +136,15 @@ class Bench:
     def _measure(self, climb: Climb, agents: int) -> None:
         best: Measured | None = None
         for _ in range(self._options.tries):
-            found = self._once(climb.row, agents)
-            if best is None or (best.error is not None) or (found.error is None and found.p99 < best.p99):
-                best = found
+            attempt = self._once(climb.row, agents)
+            if best is None or (best.error is not None) or (attempt.error is None and attempt.p99 < best.p99):
+                best = attempt
             if best.good:
                 break
         assert best is not None
         climb.measured[agents] = best
-        said = best.error or best.words
-        print(f"{climb.row}, {agents} agents: {said}", file=sys.stderr, flush=True)
+        outcome = best.error or best.words
+        print(f"{climb.row}, {agents} agents: {outcome}", file=sys.stderr, flush=True)
 
     def _once(self, row: str, agents: int) -> Measured:
         options = self._options
@@ -159,13 +159,15 @@ class Bench:
             return Measured(agents, error=f"took over {_LIMIT:g} s")
         late = server_stats(self._base_url)["late"]["p99"]
         try:
-            found = json.loads(ended.stdout)
+            report = json.loads(ended.stdout)
         except ValueError:
             lines = ended.stderr.strip().splitlines()
             return Measured(agents, error=lines[-1][:200] if lines else "the process died")
-        if "error" in found:
-            return Measured(agents, error=found["error"])
-        return Measured(agents, found["p50"], found["p99"], found["cpu"], found["waited"], late, found["delivered"])
+        if "error" in report:
+            return Measured(agents, error=report["error"])
+        return Measured(
+            agents, report["p50"], report["p99"], report["cpu"], report["waited"], late, report["delivered"]
+        )
 
 
 def report(climbs: Sequence[Climb]) -> str:
@@ -191,14 +193,14 @@ def _most(climb: Climb) -> list[str]:
 
 def _rung(climbs: Sequence[Climb], agents: int) -> list[str]:
     cells = (climb.measured.get(agents) for climb in climbs)
-    return [str(agents), *(found.words if found is not None else "" for found in cells)]
+    return [str(agents), *(cell.words if cell is not None else "" for cell in cells)]
 
 
 def _problems(climbs: Sequence[Climb]) -> Iterator[str]:
     for climb in climbs:
-        for found in climb.measured.values():
-            if found.error is not None:
-                yield f"- {climb.row}, {found.agents} agents: {found.error}"
+        for measured in climb.measured.values():
+            if measured.error is not None:
+                yield f"- {climb.row}, {measured.agents} agents: {measured.error}"
 
 
 def main() -> None:
@@ -208,18 +210,18 @@ def main() -> None:
     parser.add_argument("--ladder", help="numbers of agents to try, with commas between them")
     parser.add_argument("--seconds", type=float, default=4.0, help="how long each is counted (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="fewer rungs, shorter, and gaps stay open")
-    given = parser.parse_args()
-    rows = given.rows.split(",")
+    arguments = parser.parse_args()
+    rows = arguments.rows.split(",")
     for unknown in set(rows) - set(ROWS):
         parser.error(f"there is no row {unknown!r}; the rows are {', '.join(ROWS)}")
-    ladder = QUICK_LADDER if given.quick else LADDER
+    ladder = QUICK_LADDER if arguments.quick else LADDER
     options = Options(
-        wire=given.wire,
-        ladder=[int(agents) for agents in given.ladder.split(",")] if given.ladder else ladder,
-        ramp=1.0 if given.quick else 2.0,
-        seconds=2.0 if given.quick else given.seconds,
-        tries=2 if given.quick else 3,
-        close=1.0 if given.quick else 0.08,
+        wire=arguments.wire,
+        ladder=[int(agents) for agents in arguments.ladder.split(",")] if arguments.ladder else ladder,
+        ramp=1.0 if arguments.quick else 2.0,
+        seconds=2.0 if arguments.quick else arguments.seconds,
+        tries=2 if arguments.quick else 3,
+        close=1.0 if arguments.quick else 0.08,
     )
     climbs = [Climb(row) for row in rows]
     cores = Cores.of_this_machine()

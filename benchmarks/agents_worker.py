@@ -75,8 +75,8 @@ def main() -> None:
     row: Row = importlib.import_module(ROWS[name]).ROW
 
     async def work() -> None:
-        found = await crowd(row, base_url, wire, int(agents), float(ramp), float(seconds))  # pyright: ignore[reportArgumentType]
-        print(json.dumps(found), file=replies, flush=True)
+        report = await crowd(row, base_url, wire, int(agents), float(ramp), float(seconds))  # pyright: ignore[reportArgumentType]
+        print(json.dumps(report), file=replies, flush=True)
         os._exit(0)  # the agents are in the middle of their answers; there is nothing left to save
 
     asyncio.run(work())

@@ -73,17 +73,17 @@ def _panel(figures: Figures, scenario: str, title: str, left: int) -> Iterator[s
         yield f'<line class="{kind}" x1="{at:.1f}" x2="{at:.1f}" y1="{_HEAD - 8}" y2="{bottom}"/>'
         yield f'<text class="tick" x="{at:.1f}" y="{_HEAD - 12}" text-anchor="middle">{tick:g}×</text>'
     for number, row in enumerate(ROWS):
-        found = figures.get(row, scenario)
-        if found is not None:
-            yield _bar(found, left, number, "ours" if row.startswith("weft") else "peer")
+        multiples = figures.get(row, scenario)
+        if multiples is not None:
+            yield _bar(multiples, left, number, "ours" if row.startswith("heald") else "peer")
 
 
-def _bar(found: Range, left: int, number: int, kind: str) -> str:
+def _bar(multiples: Range, left: int, number: int, kind: str) -> str:
     """From the least to the most that was measured: a mark where both are the same."""
-    low, high = (_along(times) for times in found)
+    low, high = (_along(times) for times in multiples)
     start, length = (low, high - low) if high - low > 4 else ((low + high) / 2 - 2, 4.0)
     place = f'x="{left + start:.1f}" y="{_middle(number) - 6}" width="{length:.1f}" height="12"'
-    return f'<rect class="{kind}" {place} rx="2"><title>{found[0]:.3g} to {found[1]:.3g}</title></rect>'
+    return f'<rect class="{kind}" {place} rx="2"><title>{multiples[0]:.3g} to {multiples[1]:.3g}</title></rect>'
 
 
 def _middle(number: int) -> int:
@@ -97,16 +97,20 @@ def _along(times: float) -> float:
 
 def stale(figures: Figures) -> list[str]:
     """What is not as the figures have it."""
-    found: list[str] = []
+    problems: list[str] = []
     if not CHART.is_file() or CHART.read_text("utf-8") != draw(figures):
-        found.append("docs/images/costs.svg is not drawn from benchmarks/figures.json; run python -m benchmarks.chart.")
+        problems.append(
+            "docs/images/costs.svg is not drawn from benchmarks/figures.json; run python -m benchmarks.chart."
+        )
     if readme_table(figures) not in README.read_text("utf-8"):
-        found.append("README.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart.")
+        problems.append("README.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart.")
     if served_figures.table(served_figures.read()) not in README.read_text("utf-8"):
-        found.append("README.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live.")
+        problems.append("README.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live.")
     if fan_out_figures.table(fan_out_figures.read()) not in fan_out_figures.PAGE.read_text("utf-8"):
-        found.append("benchmarks/README.md does not hold the table of fan_out.json; run python -m benchmarks.fan_out.")
-    return found
+        problems.append(
+            "benchmarks/README.md does not hold the table of fan_out.json; run python -m benchmarks.fan_out."
+        )
+    return problems
 
 
 def renew(figures: Figures) -> None:

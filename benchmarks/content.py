@@ -10,7 +10,7 @@ from itertools import cycle, islice
 
 _PROSE = (
     "The loom stood by the window, where the light was best in the morning. Every thread had its place: the"
-    " warp held still under tension, and the weft crossed it, over and under, again and again, until there"
+    " warp held still under tension, and the heald crossed it, over and under, again and again, until there"
     " was cloth. “It is only patience,” she said, “and counting.” Nobody who watched her hands for long"
     " believed the first half."
 )

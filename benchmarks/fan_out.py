@@ -82,18 +82,18 @@ def best(rows: Sequence[FanOutRow]) -> FanOutRow:
 
 
 async def main(readers: int, seconds: float, rounds: int) -> list[FanOutRow]:
-    found: dict[tuple[str, str], list[FanOutRow]] = {}
+    measured: dict[tuple[str, str], list[FanOutRow]] = {}
     for _ in range(rounds):
         for shape in RATES:
-            for kind in ("bare", "weft"):
+            for kind in ("bare", "heald"):
                 async with started(kind) as server:
                     try:
                         row = await measure(server, kind, shape, readers, seconds)
                     except RuntimeError as error:
                         print(f"failed: {kind}, {shape} ({error})", flush=True)
                         continue
-                found.setdefault((shape, kind), []).append(row)
-    return [best(rows) for rows in found.values()]
+                measured.setdefault((shape, kind), []).append(row)
+    return [best(rows) for rows in measured.values()]
 
 
 if __name__ == "__main__":

@@ -36,25 +36,25 @@ class FanOut:
 
 
 def read(path: Path = FILE) -> FanOut:
-    kept = json.loads(path.read_text("utf-8"))
-    return FanOut(kept["how"], [FanOutRow(**row) for row in kept["rows"]])
+    stored = json.loads(path.read_text("utf-8"))
+    return FanOut(stored["how"], [FanOutRow(**row) for row in stored["rows"]])
 
 
-def table(found: FanOut) -> str:
+def table(fan_out: FanOut) -> str:
     """The table of the page, as GitHub markdown, with a line below it that says how it was measured."""
     lines = [_HEAD, "|---|---|---:|---:|---:|---:|---:|"]
-    bare = {row.shape: row.cpu for row in found.rows if row.server == "bare"}
-    for row in found.rows:
+    bare = {row.shape: row.cpu for row in fan_out.rows if row.server == "bare"}
+    for row in fan_out.rows:
         times = f"{row.cpu / bare[row.shape]:.1f} ×" if row.shape in bare else "–"
-        name = "weft, SQLite" if row.server == "weft" else "bare broadcaster, nothing stored"
+        name = "heald, SQLite" if row.server == "heald" else "bare broadcaster, nothing stored"
         lags = f"{row.median:.1f} ms | {row.p99:.0f} ms"
         lines.append(
             f"| {row.readers:,} of {row.shape} | {name} | {row.cpu:.0f} µs | {times} | {row.memory:.0f} KB | {lags} |"
         )
-    return "\n".join([*lines, "", found.how])
+    return "\n".join([*lines, "", fan_out.how])
 
 
-def keep(found: FanOut) -> None:
+def keep(fan_out: FanOut) -> None:
     """Keep the figures, and put the table in the place of the one that the page has."""
-    FILE.write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
-    put_table(PAGE, _TABLE, table(found))
+    FILE.write_text(json.dumps(asdict(fan_out), indent=1) + "\n", "utf-8")
+    put_table(PAGE, _TABLE, table(fan_out))

@@ -21,8 +21,8 @@ SCENARIOS: Mapping[str, str] = {
     "args-200k": "200 KB of arguments",
 }
 ROWS: Mapping[str, str] = {
-    "weft": "weft, a session",
-    "weft-agent": "weft.Agent, all events",
+    "heald": "heald, a session",
+    "heald-agent": "heald.Agent, all events",
     "anthropic": "anthropic SDK",
     "openai": "openai SDK",
     "google-genai": "google-genai SDK",
@@ -54,22 +54,22 @@ def figures_of(results: Results) -> Figures:
     """What a run found, as the README tells it."""
     multiples: dict[str, dict[str, Range]] = {}
     for row, wire, scenario in results.cells():
-        found = results.figures((row, wire, scenario))
-        if row == BASELINE or found is None or found.times_median is None:
+        cell = results.figures((row, wire, scenario))
+        if row == BASELINE or cell is None or cell.times_median is None:
             continue
-        times = found.times_median
+        times = cell.times_median
         low, high = multiples.setdefault(row, {}).get(scenario, (times, times))
         multiples[row][scenario] = min(low, times), max(high, times)
     return Figures(datetime.now(UTC).strftime("%Y-%m"), machine(), multiples)
 
 
 def read(path: Path = FILE) -> Figures:
-    kept = json.loads(path.read_text("utf-8"))
+    stored = json.loads(path.read_text("utf-8"))
     multiples = {
         row: {scenario: (low, high) for scenario, (low, high) in ranges.items()}
-        for row, ranges in kept["multiples"].items()
+        for row, ranges in stored["multiples"].items()
     }
-    return Figures(kept["measured"], kept["machine"], multiples)
+    return Figures(stored["measured"], stored["machine"], multiples)
 
 
 def write(figures: Figures, path: Path = FILE) -> None:
@@ -81,14 +81,14 @@ def readme_table(figures: Figures) -> str:
     lines = ["| row | " + " | ".join(SCENARIOS.values()) + " |", "|---" * (len(SCENARIOS) + 1) + "|"]
     for row, title in ROWS.items():
         cells = [_format_range(figures.get(row, scenario)) for scenario in SCENARIOS]
-        lines.append(f"| {title.replace('weft.Agent', '`weft.Agent`')} | " + " | ".join(cells) + " |")
+        lines.append(f"| {title.replace('heald.Agent', '`heald.Agent`')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _format_range(found: Range | None) -> str:
-    if found is None:
+def _format_range(multiples: Range | None) -> str:
+    if multiples is None:
         return "–"
-    low, high = (_number(each) for each in found)
+    low, high = (_number(multiple) for multiple in multiples)
     return f"{low} ×" if low == high else f"{low} to {high} ×"
 
 

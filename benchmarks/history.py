@@ -92,36 +92,38 @@ class Bench:
         return [answer["cpu"]]
 
 
-def report(found: Found) -> str:
+def report(samples: Found) -> str:
     head = ["wire", "row", *(f"a turn after {past}" for past in PASTS)]
     head += [f"opening after {PASTS[-1]}", f"sent after {PASTS[-1]}", "CPU for each KB", "× bare"]
     problems = [
-        f"- {row}, {wire}, {past} turns: {each.error}" for (wire, row, past), each in found.items() if each.error
+        f"- {row}, {wire}, {past} turns: {sample.error}"
+        for (wire, row, past), sample in samples.items()
+        if sample.error
     ]
     return "\n\n".join(
         [
             "### history: CPU of a further turn (median, and × bare), by the turns that were held before",
-            table(head, _lines(found)),
+            table(head, _lines(samples)),
             *(["\n".join(problems)] if problems else []),
         ]
     )
 
 
-def _lines(found: Found) -> Iterator[list[str]]:
-    pairs: dict[tuple[Wire, str], None] = {(wire, row): None for wire, row, _ in found}
+def _lines(samples_by_cell: Found) -> Iterator[list[str]]:
+    pairs: dict[tuple[Wire, str], None] = {(wire, row): None for wire, row, _ in samples_by_cell}
     for wire, row in pairs:
-        samples = [found[wire, row, past] for past in PASTS]
-        if any(each.error for each in samples):
+        samples = [samples_by_cell[wire, row, past] for past in PASTS]
+        if any(sample.error for sample in samples):
             yield [wire, row, *["failed"] * len(PASTS), "", "", "", ""]
             continue
-        bare = [found.get((wire, BASELINE, past)) for past in PASTS]
-        slope, base = _slope(samples), _slope([each for each in bare if each is not None])
+        bare = [samples_by_cell.get((wire, BASELINE, past)) for past in PASTS]
+        slope, base = _slope(samples), _slope([sample for sample in bare if sample is not None])
         yield [
             wire,
             row,
             *(
-                _time(each.turn) + (f" ({times(each.turn / by.turn)})" if by is not None else "")
-                for each, by in zip(samples, bare, strict=True)
+                _time(sample.turn) + (f" ({times(sample.turn / by.turn)})" if by is not None else "")
+                for sample, by in zip(samples, bare, strict=True)
             ),
             _time(samples[-1].opening),
             f"{samples[-1].sent / 1000:.0f} KB",

@@ -81,11 +81,11 @@ async def listen(url: str, path: str, token: str = "", *, upgrade: bool = False)
 
 async def listen_all(url: str, paths: list[tuple[str, bool]], token: str = "", at_once: int = 50) -> list[Listener]:
     """Many, some at a time."""
-    found: list[Listener] = []
+    listeners: list[Listener] = []
     for start in range(0, len(paths), at_once):
         some = paths[start : start + at_once]
-        found += await asyncio.gather(*(listen(url, path, token, upgrade=upgrade) for path, upgrade in some))
-    return found
+        listeners += await asyncio.gather(*(listen(url, path, token, upgrade=upgrade) for path, upgrade in some))
+    return listeners
 
 
 def disconnect_all(listeners: list[Listener]) -> None:

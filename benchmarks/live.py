@@ -1,4 +1,4 @@
-"""What serving a delta costs, and how late it reaches the client: Weft beside other servers, in one interleaved run.
+"""What serving a delta costs, and how late it reaches the client: Heald beside other servers, in one interleaved run.
 
     python -m benchmarks.live [--agents 20] [--deltas 200] [--rounds 3] [--rows "bare proxy,native"] [--quick]
 
@@ -81,12 +81,12 @@ _EVENTS, _SOCKET = "/sessions/SESSION/events", "/sessions/SESSION/ws?after=0"
 
 CLIENTS = {
     BASELINE: Client("proxy", "/MODEL"),
-    "weft, native, SQLite": Client("sqlite", _EVENTS, has_session=True),
-    "weft, native socket, SQLite": Client("sqlite", _SOCKET, upgrade=True, has_session=True),
-    "weft, ai-sdk, SQLite": Client("sqlite", "/api/chat", _AI_SDK),
-    "weft, ag-ui, SQLite": Client("sqlite", "/agui", _AGUI),
-    "weft, native, PostgreSQL": Client("postgres", _EVENTS, has_session=True),
-    "weft, ai-sdk, PostgreSQL": Client("postgres", "/api/chat", _AI_SDK),
+    "heald, native, SQLite": Client("sqlite", _EVENTS, has_session=True),
+    "heald, native socket, SQLite": Client("sqlite", _SOCKET, upgrade=True, has_session=True),
+    "heald, ai-sdk, SQLite": Client("sqlite", "/api/chat", _AI_SDK),
+    "heald, ag-ui, SQLite": Client("sqlite", "/agui", _AGUI),
+    "heald, native, PostgreSQL": Client("postgres", _EVENTS, has_session=True),
+    "heald, ai-sdk, PostgreSQL": Client("postgres", "/api/chat", _AI_SDK),
     "pydantic-ai, its AG-UI adapter": Client("pydantic-ai", "/MODEL", _AGUI),
     "openai-agents behind FastAPI": Client("openai-agents", "/MODEL"),
     "langgraph behind FastAPI": Client("langgraph", "/MODEL"),
@@ -172,27 +172,27 @@ async def measure(client: Client, server: Process, agents: int, deltas: int) -> 
     return [lag for watcher in watchers for lag in watcher.lags], spent / (agents * deltas)
 
 
-async def start_servers(stack: AsyncExitStack, wanted: set[str]) -> dict[str, Process]:
+async def start_servers(stack: AsyncExitStack, names: set[str]) -> dict[str, Process]:
     """Start a server of each kind. One that cannot be started is named and left out."""
     python = str(_WORKERS) if _WORKERS.exists() else sys.executable
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     provider = (await stack.enter_async_context(start_program("benchmarks.mock_server", python=python))).url
-    found: dict[str, Process] = {}
-    for name in sorted(wanted):
+    servers: dict[str, Process] = {}
+    for name in sorted(names):
         program = ["benchmarks.rival_servers", name, provider]
         try:
             if name in ("sqlite", "postgres"):
                 place = folder if name == "sqlite" else await _start_postgres(stack)
                 program = ["benchmarks.server_worker", "live", place, provider]
-            found[name] = await stack.enter_async_context(start_program(*program, python=python))
+            servers[name] = await stack.enter_async_context(start_program(*program, python=python))
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             print(f"not measured: {name} ({error or type(error).__name__})", file=sys.stderr)
-    return found
+    return servers
 
 
 async def _start_postgres(stack: AsyncExitStack) -> str:
-    """Use the server that `WEFT_TEST_POSTGRES` names, else start that of the system."""
-    if address := os.environ.get("WEFT_TEST_POSTGRES"):
+    """Use the server that `HEALD_TEST_POSTGRES` names, else start that of the system."""
+    if address := os.environ.get("HEALD_TEST_POSTGRES"):
         return address
     sys.path.insert(0, str(_ROOT / "tests"))
     from postgres_server import find_programs, running_postgres
@@ -213,20 +213,20 @@ async def main(rows: Sequence[str], agents: int, deltas: int, rounds: int) -> Se
                 client = CLIENTS[kind]
                 size = (agents, deltas) if number else (2, 20)  # the first round warms up
                 try:
-                    found, cost = await measure(client, servers[client.server], *size)
+                    round_lags, cost = await measure(client, servers[client.server], *size)
                 except (RuntimeError, TimeoutError) as error:
                     print(f"failed: {kind} ({error or type(error).__name__})", file=sys.stderr)
                     measured.remove(kind)
                     continue
                 if number:
-                    lags[kind] += found
+                    lags[kind] += round_lags
                     costs[kind].append(cost)
-    kept = [
+    served = [
         ServedRow(kind, min(costs[kind]) * 1e6, percentile(lags[kind], 0.5), percentile(lags[kind], 0.99))
         for kind in measured
         if costs[kind]
     ]
-    return Served.measured_now(kept, agents, DELTAS_A_SECOND)
+    return Served.measured_now(served, agents, DELTAS_A_SECOND)
 
 
 if __name__ == "__main__":

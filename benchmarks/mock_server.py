@@ -69,14 +69,14 @@ class Stats:
     def read_and_reset(self) -> bytes:
         """The figures since this was last asked."""
         late = sorted(self._metronome.late) or [0.0]
-        found = {
+        figures = {
             "requests": self.requests,
             "received": self.received,
             "late": {"p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "max": late[-1]},
         }
         self._metronome.late.clear()
         self.requests = self.received = 0
-        return json.dumps(found).encode()
+        return json.dumps(figures).encode()
 
 
 class Connection(asyncio.Protocol):
@@ -160,9 +160,9 @@ def _results(wire: Wire, model: str, body: bytes) -> int:
     """The tool results since the prompt. What was said before it must be there as well."""
     streams = _STREAMS[wire]
     since = streams.results(body, body.rfind(_PROMPT))
-    before, wanted = streams.results(body) - since, results_in(scenario(model).past)
-    if before != wanted:
-        raise BadRequestError(f"the request holds {before} results of the past instead of {wanted}")
+    before, expected = streams.results(body) - since, results_in(scenario(model).past)
+    if before != expected:
+        raise BadRequestError(f"the request holds {before} results of the past instead of {expected}")
     return since
 
 

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple, cast
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
-from weft.providers.scripted import ScriptedModel
-from weft.sessions.sessions import Sessions
-from weft.sessions.sqlite import SqliteStore
+from heald.providers.scripted import ScriptedModel
+from heald.sessions.sessions import Sessions
+from heald.sessions.sqlite import SqliteStore
 
 ROOT = Path(__file__).parent.parent
-BUILT = ROOT / "src" / "weft" / "server" / "built"
+BUILT = ROOT / "src" / "heald" / "server" / "built"
 CHROMIUM = "/usr/bin/chromium"
 EVENTS = 50_000
 SECONDS = 8
@@ -77,7 +77,7 @@ async def write_log(folder: Path) -> str:
         [answer],
     ] * turns
     session = await sessions.open(info.id, model=ScriptedModel(script, piece=8))
-    while session.bus.seq < EVENTS:
+    while session.last_seq < EVENTS:
         await session.run("Go on.")
     await session.close()
     await store.close()

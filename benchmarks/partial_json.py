@@ -18,7 +18,7 @@ import jiter
 
 from benchmarks.content import cut, html, to_json
 from benchmarks.report import table
-from weft.wires.partial_json import PartialJson
+from heald.wires.partial_json import PartialJson
 
 SIZES = {"2 KB": 2_000, "20 KB": 20_000, "200 KB": 200_000, "2 MB": 2_000_000}
 TARGET_SIZE = "200 KB"
@@ -61,17 +61,17 @@ class Contender:
 
 
 def append(deltas: Sequence[str]) -> str:
-    kept = Appended()
+    text = Appended()
     for delta in deltas:
-        kept.feed(delta)
-    return kept.value
+        text.feed(delta)
+    return text.value
 
 
 def concatenate(deltas: Sequence[str]) -> str:
-    kept = Concatenated()
+    text = Concatenated()
     for delta in deltas:
-        kept.feed(delta)
-    return kept.value
+        text.feed(delta)
+    return text.value
 
 
 def parse_each_delta(deltas: Sequence[str]) -> object:
@@ -161,15 +161,15 @@ def measure(size: int, rounds: int) -> dict[str, float]:
     return {name: median(values[1:]) for name, values in samples.items()}
 
 
-def _cell(found: dict[str, float], name: str) -> str:
-    if name not in found:
+def _cell(costs: dict[str, float], name: str) -> str:
+    if name not in costs:
         return "too slow"
-    return f"{found[name]:.1f} ns ({found[name] / found[BARE.name]:.2f}×)"
+    return f"{costs[name]:.1f} ns ({costs[name] / costs[BARE.name]:.2f}×)"
 
 
-def _sentence(name: str, found: dict[str, dict[str, float]]) -> str:
-    at_target = found[TARGET_SIZE]
-    costs = [found[label][name] for label in SIZES]
+def _sentence(name: str, measured: dict[str, dict[str, float]]) -> str:
+    at_target = measured[TARGET_SIZE]
+    costs = [measured[label][name] for label in SIZES]
     return (
         f"- {name}: at {TARGET_SIZE} {at_target[name] / at_target[BARE.name]:.2f}× of `{BARE.name}` and"
         f" {at_target[name] / at_target[GROWN.name]:.2f}× of `{GROWN.name}`;"
@@ -181,11 +181,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.partial_json", description="The partial JSON parser.")
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds after a warm-up")
     rounds = parser.parse_args().rounds
-    found = {label: measure(size, rounds) for label, size in SIZES.items()}
-    rows = [[contender.name, *(_cell(found[label], contender.name) for label in SIZES)] for contender in CONTENDERS]
+    measured = {label: measure(size, rounds) for label, size in SIZES.items()}
+    rows = [[contender.name, *(_cell(measured[label], contender.name) for label in SIZES)] for contender in CONTENDERS]
     print("### Arguments in 8-byte deltas: CPU for each byte, and as a multiple of the bare concatenation\n")
     print(table(["contender", *SIZES], rows))
-    print("\n" + "\n".join(_sentence(contender.name, found) for contender in PARSERS))
+    print("\n" + "\n".join(_sentence(contender.name, measured) for contender in PARSERS))
 
 
 if __name__ == "__main__":

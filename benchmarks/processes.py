@@ -23,8 +23,8 @@ class DiedError(Exception):
 
 def environment() -> dict[str, str]:
     """This process's environment, without proxies and with every telemetry of the rows switched off."""
-    kept = {name: value for name, value in os.environ.items() if not _unwanted(name)}
-    return kept | {"OTEL_SDK_DISABLED": "true", "LANGSMITH_TRACING": "false", "PYTHONWARNINGS": "ignore"}
+    variables = {name: value for name, value in os.environ.items() if not _unwanted(name)}
+    return variables | {"OTEL_SDK_DISABLED": "true", "LANGSMITH_TRACING": "false", "PYTHONWARNINGS": "ignore"}
 
 
 def _unwanted(name: str) -> bool:

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from weft.studio.browser.browser import Browser
-from weft.studio.browser.page import MOBILE, PageResponse, Rendering, Serve, media_type, project_path
-from weft.studio.score.blocks import PageImage
-from weft.studio.score.score import score
+from heald_studio.browser.browser import Browser
+from heald_studio.browser.page import MOBILE, PageResponse, Rendering, Serve, media_type, project_path
+from heald_studio.score.page_image import PageImage
+from heald_studio.score.score import score
 
 PAGES = Path(__file__).parent / "pages" / "tuning"
 ROUNDS = 3
@@ -26,9 +26,9 @@ def serve_folder(folder: Path) -> Serve:
     def serve(url: str) -> PageResponse | None:
         path = project_path(url)
         for root in (folder, folder.parent):
-            found = root / (path or "")
-            if path and found.is_file() and found.resolve().is_relative_to(folder.parent.resolve()):
-                return PageResponse(200, media_type(path), found.read_bytes())
+            file = root / (path or "")
+            if path and file.is_file() and file.resolve().is_relative_to(folder.parent.resolve()):
+                return PageResponse(200, media_type(path), file.read_bytes())
         return None
 
     return serve

@@ -77,15 +77,15 @@ def _short(figures: Figures | None) -> str:
 
 
 def _footprints(results: Results) -> Iterator[list[str]]:
-    for row, found in results.footprints.items():
+    for row, footprint in results.footprints.items():
         yield [
             row,
-            found.version,
-            f"`{found.imports}`",
-            _time(found.import_seconds),
-            _time(found.first_turn_seconds),
-            _memory(found.memory_imported),
-            _memory(found.memory_peak),
+            footprint.version,
+            f"`{footprint.imports}`",
+            _time(footprint.import_seconds),
+            _time(footprint.first_turn_seconds),
+            _memory(footprint.memory_imported),
+            _memory(footprint.memory_peak),
         ]
 
 

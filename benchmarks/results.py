@@ -91,7 +91,7 @@ class Results:
     def _cell_as_json(self, cell: Cell) -> dict[str, Any]:
         row, wire, name = cell
         figures = self.figures(cell)
-        found: dict[str, Any] = {"row": row, "wire": wire, "scenario": name}
+        record: dict[str, Any] = {"row": row, "wire": wire, "scenario": name}
         if figures is None:
-            return found | {"error": self.failures.get(cell, "not measured")}
-        return found | asdict(figures) | {"cpu": self._cpu[cell], "wall": self._wall[cell]}
+            return record | {"error": self.failures.get(cell, "not measured")}
+        return record | asdict(figures) | {"cpu": self._cpu[cell], "wall": self._wall[cell]}

@@ -1,4 +1,4 @@
-"""Servers beside which Weft's is measured: each streams the deltas of the mock provider and stores nothing.
+"""Servers beside which Heald's is measured: each streams the deltas of the mock provider and stores nothing.
 
     python -m benchmarks.rival_servers proxy|pydantic-ai|langgraph|openai-agents PROVIDER
 

@@ -1,7 +1,7 @@
 """Runs the benchmarks: all rows against one mock server, interleaved, and prints the tables.
 
 python -m benchmarks.run                                   everything; renews figures.json and the README's chart
-python -m benchmarks.run --rows bare,weft --wires chat     a part of it
+python -m benchmarks.run --rows bare,heald --wires chat     a part of it
 python -m benchmarks.run --rounds 20 --json results.json   longer, and kept
 python -m benchmarks.run --quick                           two short rounds, imports timed once
 """
@@ -112,7 +112,7 @@ def _print_progress(progress: str) -> None:
 
 
 def parse(arguments: list[str]) -> Options:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Weft against its peers.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Heald against its peers.")
     parser.add_argument("--rows", default=",".join(ROWS), help="rows, with commas between them (default: %(default)s)")
     parser.add_argument("--wires", default=",".join(WIRES), help="wires (default: %(default)s)")
     parser.add_argument("--scenarios", default=",".join(DEFAULT), help="scenarios (default: %(default)s)")
@@ -132,15 +132,15 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument("--quick", action="store_true", help="two rounds, as short as they can be; imports timed once")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples here")
     parser.add_argument("--verbose", action="store_true", help="show what the rows write to standard error")
-    given = parser.parse_args(arguments)
-    rows = tuple(given.rows.split(","))
+    chosen = parser.parse_args(arguments)
+    rows = tuple(chosen.rows.split(","))
     for unknown in set(rows) - set(ROWS):
         parser.error(f"there is no row {unknown!r}; the rows are {', '.join(ROWS)}")
-    asked_wires: list[str] = given.wires.split(",")
+    asked_wires: list[str] = chosen.wires.split(",")
     wires: tuple[Wire, ...] = tuple(wire for wire in WIRES if wire in asked_wires)
     for unknown in set(asked_wires) - set(WIRES):
         parser.error(f"there is no wire {unknown!r}; the wires are {', '.join(WIRES)}")
-    scenarios = tuple(given.scenarios.split(","))
+    scenarios = tuple(chosen.scenarios.split(","))
     for name in scenarios:
         try:
             scenario(name)
@@ -150,14 +150,14 @@ def parse(arguments: list[str]) -> Options:
         rows=rows,
         wires=wires,
         scenarios=scenarios,
-        rounds=2 if given.quick else given.rounds,
-        seconds=0 if given.quick else given.seconds,
-        budget=given.budget,
-        limit=given.limit,
-        fresh=1 if given.quick else FRESH,
-        json_path=given.json,
-        keep=not given.quick and (rows, wires, scenarios) == (tuple(ROWS), WIRES, DEFAULT),
-        verbose=given.verbose,
+        rounds=2 if chosen.quick else chosen.rounds,
+        seconds=0 if chosen.quick else chosen.seconds,
+        budget=chosen.budget,
+        limit=chosen.limit,
+        fresh=1 if chosen.quick else FRESH,
+        json_path=chosen.json,
+        keep=not chosen.quick and (rows, wires, scenarios) == (tuple(ROWS), WIRES, DEFAULT),
+        verbose=chosen.verbose,
     )
 
 
@@ -173,9 +173,9 @@ def main() -> None:
 
 
 def _keep(results: Results) -> None:
-    found = figures.figures_of(results)
-    figures.write(found)
-    chart.renew(found)
+    stored = figures.figures_of(results)
+    figures.write(stored)
+    chart.renew(stored)
     print("\nbenchmarks/figures.json, and with it the chart and the table of the README, are those of this run.")
 
 

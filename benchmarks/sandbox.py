@@ -8,8 +8,9 @@ import statistics
 import sys
 import tempfile
 
-from weft.tools.shell.process import CommandOutput, Process
-from weft.tools.shell.sandbox import Sandbox
+from heald.tools.shell.command_output import CommandOutput
+from heald.tools.shell.process import Process
+from heald.tools.shell.sandbox import Sandbox
 
 
 async def _once(sandbox: Sandbox, folder: str) -> float:

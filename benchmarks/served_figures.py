@@ -42,9 +42,9 @@ class Served:
 
 
 def read(path: Path = FILE) -> Served:
-    kept = json.loads(path.read_text("utf-8"))
-    rows = [ServedRow(**row) for row in kept["rows"]]
-    return Served(kept["measured"], kept["machine"], kept["agents"], kept["pace"], rows)
+    stored = json.loads(path.read_text("utf-8"))
+    rows = [ServedRow(**row) for row in stored["rows"]]
+    return Served(stored["measured"], stored["machine"], stored["agents"], stored["pace"], rows)
 
 
 BASELINE = "bare proxy"

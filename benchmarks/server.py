@@ -104,7 +104,7 @@ def row(*cells: object) -> None:
 
 async def idle_and_active(idle: int, active: int, deltas: int) -> None:
     """Listeners that hear nothing, and what they do to those that hear something."""
-    async with started("weft") as server:
+    async with started("heald") as server:
         quiet = [await server.session("paced/10@0") for _ in range(10)]
         warm = await listen_all(server.url, [*both(quiet[0])] * 10, TOKEN)
         disconnect_all(warm)

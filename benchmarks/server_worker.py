@@ -1,9 +1,9 @@
-"""The servers that `benchmarks.server` and `benchmarks.fan_out` listen to: Weft's, and a bare loop beside it.
+"""The servers that `benchmarks.server` and `benchmarks.fan_out` listen to: Heald's, and a bare loop beside it.
 
-    python -m benchmarks.server_worker weft|bare|live FOLDER_OR_ADDRESS [PROVIDER]
+    python -m benchmarks.server_worker heald|bare|live FOLDER_OR_ADDRESS [PROVIDER]
 
 It prints one line of JSON, `{"port": 8000}`, when it listens. The bare one sends bytes that were made beforehand: no
-log, no resuming, no guard, no slow readers. It is what sending alone costs. `live` is Weft's with models of the mock
+log, no resuming, no guard, no slow readers. It is what sending alone costs. `live` is Heald's with models of the mock
 provider at an address; its sessions are in a folder, or in PostgreSQL at an address.
 """
 
@@ -23,18 +23,19 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-import weft
-from weft.agent.engine import ModelLike
-from weft.server.access_tokens import AccessTokens
-from weft.server.app import create_app
-from weft.server.context import ServerContext
-from weft.server.models import ModelView, ProviderView
-from weft.server.settings import ServerLimits, ServerSettings
-from weft.server.uvicorn_server import bind, serve_app
-from weft.sessions.sessions import Sessions
-from weft.sessions.settings import SessionSettings
-from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import Store
+import heald
+from heald.agent.model_chain import ModelLike
+from heald.sessions.sessions import Sessions
+from heald.sessions.settings import SessionSettings
+from heald.sessions.sqlite import SqliteStore
+from heald.sessions.store import Store
+from heald_server.access.tokens import AccessTokens
+from heald_server.app import create_app
+from heald_server.context import ServerContext
+from heald_server.http.uvicorn_server import bind, serve_app
+from heald_server.models import ModelView, ProviderView
+from heald_server.server_limits import ServerLimits
+from heald_server.settings import ServerSettings
 
 TOKEN = "benchmarks-need-no-secret-token"
 PIECE = 12
@@ -54,7 +55,7 @@ class PacedModels:
     def open(self, name: str) -> ModelLike:
         count, _, rate = name.removeprefix("paced/").partition("@")
         text = "".join(f"{number:>{PIECE}}" for number in range(int(count)))
-        return weft.ScriptedModel([text] * 100, piece=PIECE, pause=1 / float(rate) if float(rate) else 0.0)
+        return heald.testing.ScriptedModel([text] * 100, piece=PIECE, pause=1 / float(rate) if float(rate) else 0.0)
 
     def list_models(self) -> list[ModelView]:
         return []
@@ -72,19 +73,19 @@ class MockModels(PacedModels):
     def open(self, name: str) -> ModelLike:
         if name == self.default:
             return super().open(name)
-        return weft.Model(name, wire="chat", base_url=f"{self._provider}/v1", api_key="none", provider="mock")
+        return heald.Model(name, wire="chat", base_url=f"{self._provider}/v1", api_key="none", provider="mock")
 
 
 def open_store(place: str) -> Store:
     """Sessions in a folder, or in PostgreSQL at an address."""
     if not place.startswith("postgresql:"):
         return SqliteStore(Path(place) / "sessions.db")
-    from weft.sessions.postgres.store import PostgresStore
+    from heald_nodes.postgres.store import PostgresStore
 
     return PostgresStore(place)
 
 
-async def serve_weft(place: str, models: PacedModels) -> None:
+async def serve_heald(place: str, models: PacedModels) -> None:
     settings = ServerSettings(port=0, limits=ServerLimits(exchanges=4096, streams=8192, sessions_per_minute=100_000))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
@@ -121,7 +122,9 @@ class Bare:
     async def start(self, request: Request) -> JSONResponse:
         """Send so many events a second, one to all listeners, or to each its own, until they are gone."""
         rate = float(request.query_params["rate"])
-        groups = [self._listeners] if request.query_params["shared"] == "1" else [{each} for each in self._listeners]
+        groups = (
+            [self._listeners] if request.query_params["shared"] == "1" else [{listener} for listener in self._listeners]
+        )
         for number, group in enumerate(groups):
             task = asyncio.create_task(self._stream_to(group, rate, number / len(groups) / rate))
             self._tasks.add(task)
@@ -156,9 +159,9 @@ async def serve_plain(app: ASGIApp) -> None:
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
     match sys.argv[1:]:
-        case ["weft", folder]:
-            asyncio.run(serve_weft(folder, PacedModels()))
+        case ["heald", folder]:
+            asyncio.run(serve_heald(folder, PacedModels()))
         case ["live", place, provider]:
-            asyncio.run(serve_weft(place, MockModels(provider)))
+            asyncio.run(serve_heald(place, MockModels(provider)))
         case _:
             asyncio.run(serve_bare())

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the environment of the benchmarks, .venv-bench, with the pinned packages and Weft itself.
+# Makes the environment of the benchmarks, .venv-bench, with the pinned packages and Heald itself.
 # The first argument is a Python that has uv. A package that cannot be installed is left out: its row then says so.
 set -eu
 
@@ -18,4 +18,8 @@ if ! install --requirements benchmarks/requirements.txt; then
         install --no-deps "$pinned" || echo "not installed: $pinned" >&2
     done < benchmarks/requirements.txt
 fi
-install --editable .
+set --
+for package in packages/*/; do
+    set -- "$@" --editable "$package"
+done
+install "$@"

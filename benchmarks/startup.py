@@ -1,4 +1,4 @@
-"""How much CPU a start costs: commands of Weft until they are useful, beside Python and other clients.
+"""How much CPU a start costs: commands of Heald until they are useful, beside Python and other clients.
 
 python -m benchmarks.startup [--rounds 10] [--rows run,help]
 
@@ -25,13 +25,13 @@ from pathlib import Path
 
 from benchmarks.processes import environment
 from benchmarks.report import machine, table
-from weft.config.paths import DATABASE
-from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionInfo
+from heald.config.paths import DATABASE
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.sqlite import SqliteStore
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PEERS = _ROOT / ".venv-bench/bin/python"
-_WEFT = Path(sys.executable).with_name("weft")
+_HEALD = Path(sys.executable).with_name("heald")
 _PROMPT = b"\x1b[?2004h"  # a line editor is ready for input: it asks the terminal to mark what is pasted
 _SECONDS = 60.0
 _IDLE = "idle"
@@ -110,15 +110,15 @@ def until_prompt(_provider: Provider, words: tuple[str, ...], home: str) -> floa
     ours, its = os.openpty()
     process = _start(words, home, its)
     os.close(its)
-    shown = b""
+    output = b""
     try:
-        while _PROMPT not in shown:
+        while _PROMPT not in output:
             if not select.select([ours], [], [], _SECONDS)[0]:
                 raise NotMeasured("no prompt came")
-            shown += os.read(ours, 65536)
+            output += os.read(ours, 65536)
         return read_cpu(process.pid)
     except OSError:
-        raise NotMeasured(f"it ended: {shown[-200:]!r}") from None
+        raise NotMeasured(f"it ended: {output[-200:]!r}") from None
     finally:
         process.kill()
         process.wait()
@@ -144,30 +144,30 @@ def until_listening(_provider: Provider, words: tuple[str, ...], home: str) -> f
 
 
 def list_starts() -> list[Start]:
-    """The rows: an interpreter, Weft, and the other clients of the benchmarks if they are installed."""
-    python, weft = sys.executable, str(_WEFT)
+    """The rows: an interpreter, Heald, and the other clients of the benchmarks if they are installed."""
+    python, heald = sys.executable, str(_HEALD)
     model = ("--model", "m", "--base-url", "http://127.0.0.1:PORT/v1")
     starts = [
         Start("python -c pass", (python, "-c", "pass"), until_exit),
         Start("import asyncio, msgspec", (python, "-c", "import asyncio, msgspec"), until_exit),
-        Start("import weft", (python, "-c", "import weft"), until_exit),
-        Start("weft --help", (weft, "--help"), until_exit),
-        Start("weft run, to the first request", (weft, "run", *model, "Hi"), until_request),
-        Start("weft chat, to the prompt", (weft, "chat", *model), until_prompt),
-        Start("weft serve, to listening", (weft, "serve", "--no-open", *model), until_listening),
+        Start("import heald", (python, "-c", "import heald"), until_exit),
+        Start("heald --help", (heald, "--help"), until_exit),
+        Start("heald run, to the first request", (heald, "run", *model, "Hi"), until_request),
+        Start("heald chat, to the prompt", (heald, "chat", *model), until_prompt),
+        Start("heald serve, to listening", (heald, "serve", "--no-open", *model), until_listening),
         Start(
-            f"weft serve with {_IDLE_SESSIONS:,} idle sessions",
-            (weft, "serve", "--no-open", "--data", _IDLE, *model),
+            f"heald serve with {_IDLE_SESSIONS:,} idle sessions",
+            (heald, "serve", "--no-open", "--data", _IDLE, *model),
             until_listening,
         ),
-        Start("weft doctor", (weft, "doctor"), until_exit),
+        Start("heald doctor", (heald, "doctor"), until_exit),
     ]
-    for name in ("bare", "weft-agent", "openai", "pydantic-ai", "openai-agents", "langgraph"):
+    for name in ("bare", "heald-agent", "openai", "pydantic-ai", "openai-agents", "langgraph"):
         words = (str(_PEERS), "-c", _TURN.format(name))
         starts.append(Start(f"a program with {name}, to the first request", words, until_request))
     if find_spec("PIL") is not None:  # of the extra `studio`
-        words = (weft, "build", "--force", *model, "--text", "Hi")
-        starts.append(Start("weft build, to the first request", words, until_request))
+        words = (heald, "build", "--force", *model, "--text", "Hi")
+        starts.append(Start("heald build, to the first request", words, until_request))
     if aider := shutil.which("aider"):
         starts.append(Start("aider --help", (aider, "--help"), until_exit))
     return starts
@@ -184,26 +184,26 @@ async def _store_sessions(path: Path, count: int) -> None:
 
 def measure(starts: list[Start], rounds: int) -> dict[str, float | str]:
     """The least seconds of CPU of each start, or why it was not measured."""
-    found: dict[str, float | str] = {}
+    measured: dict[str, float | str] = {}
     with tempfile.TemporaryDirectory() as home:
         if any(_IDLE in start.words for start in starts):
             asyncio.run(_store_sessions(Path(home, _IDLE, DATABASE), _IDLE_SESSIONS))
         for turn in range(rounds + 1):  # the first round compiles modules and does not count
             for start in starts:
-                if isinstance(found.get(start.name), str):
+                if isinstance(measured.get(start.name), str):
                     continue
                 provider = Provider()
                 words = tuple(word.replace("PORT", str(provider.port)) for word in start.words)
                 try:
                     seconds = start.moment(provider, words, home)
                 except (NotMeasured, FileNotFoundError) as error:
-                    found[start.name] = str(error)
+                    measured[start.name] = str(error)
                     continue
                 finally:
                     provider.close()
-                best = found.get(start.name, seconds)
-                found[start.name] = seconds if turn <= 1 or isinstance(best, str) else min(best, seconds)
-    return found
+                best = measured.get(start.name, seconds)
+                measured[start.name] = seconds if turn <= 1 or isinstance(best, str) else min(best, seconds)
+    return measured
 
 
 def main() -> None:
@@ -212,10 +212,10 @@ def main() -> None:
     parser.add_argument("--rows", default="", help="words that the names of the rows hold, separated by commas")
     parser.add_argument("--quick", action="store_true", help="three rounds")
     options = parser.parse_args()
-    wanted = [word for word in options.rows.split(",") if word]
-    starts = [start for start in list_starts() if not wanted or any(word in start.name for word in wanted)]
-    found = measure(starts, 3 if options.quick else options.rounds)
-    rows = [[name, took if isinstance(took, str) else f"{took * 1000:.0f} ms"] for name, took in found.items()]
+    filters = [word for word in options.rows.split(",") if word]
+    starts = [start for start in list_starts() if not filters or any(word in start.name for word in filters)]
+    measured = measure(starts, 3 if options.quick else options.rounds)
+    rows = [[name, took if isinstance(took, str) else f"{took * 1000:.0f} ms"] for name, took in measured.items()]
     print(table(["start", "CPU"], rows))
     print(f"\n{machine()}")
 

@@ -12,12 +12,13 @@ import sys
 import time
 from pathlib import Path
 
-from weft.studio.score.blocks import PageImage
-from weft.studio.score.score import score
-from weft.vision.arrange.page import arrange
-from weft.vision.see import detect
-from weft.vision.see.detect import Progress, detect_elements
-from weft.vision.write.stacks import write_files
+from heald_local.arrange.page import arrange
+from heald_local.see.detect import detect_elements
+from heald_local.see.detection_cache import clear_cache
+from heald_local.write.stacks import write_files
+from heald_pictures.detector import Progress
+from heald_studio.score.page_image import PageImage
+from heald_studio.score.score import score
 
 PAGE = Path(__file__).parent / "pages" / ".cache" / "tuning" / "landing.png"
 WARMING = Path(__file__).parent / "pages" / ".cache" / "tuning" / "login.png"
@@ -38,7 +39,7 @@ class Clock:
 
 def measure(path: Path) -> None:
     data = path.read_bytes()
-    detect.clear_cache()
+    clear_cache()
     laps: dict[str, tuple[float, float]] = {}
     clock, whole = Clock(), Clock()
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-import weft
+import heald
 
 
-class Weatherman(weft.ProviderAdapter):
+class Weatherman(heald.providers.ProviderAdapter):
     """Calls the tool `weather` once and repeats its result."""
 
     name = "weatherman/one"
@@ -22,14 +22,14 @@ class Weatherman(weft.ProviderAdapter):
         yield {"type": "end"}
 
 
-@weft.tool
+@heald.tool
 async def weather(city: str) -> str:
     """Weather of a city."""
     return f"3 °C in {city}"
 
 
 async def main() -> None:
-    async with weft.Agent(Weatherman(), tools=[weather]) as agent:
+    async with heald.Agent(Weatherman(), tools=[weather]) as agent:
         result = await agent.run("How is the weather?")
         print(result.text, result.usage.total, "tokens")
 

@@ -3,24 +3,24 @@
 import asyncio
 import tempfile
 
-import weft
+import heald
 
 
-async def decide(request: weft.events.ApprovalRequested) -> weft.Approval:
+async def decide(request: heald.events.ApprovalRequested) -> heald.Approval:
     print("asked:", request.summary.splitlines()[0])
     if "secret" in request.summary:
-        return weft.Approval(False, "Not that one.")
-    return weft.Approval(True)
+        return heald.Approval(False, "Not that one.")
+    return heald.Approval(True)
 
 
 async def main() -> None:
-    script = weft.ScriptedModel
+    script = heald.testing.ScriptedModel
     calls = [
         script.call("create_file", path="notes.txt", content="Hello.\n"),
         script.call("create_file", path="secret.txt", content="Oh no.\n"),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        agent = weft.Agent(
+        agent = heald.Agent(
             script([calls, "One is written, one was refused."]),
             tools=["files"],
             workspace=folder,

@@ -2,25 +2,25 @@
 
 import asyncio
 
-import weft
+import heald
 
-S = weft.ScriptedModel
+S = heald.testing.ScriptedModel
 PAGE = "<!doctype html>\n<title>Oslo</title>\n<h1>Oslo</h1>\n"
 
 
 async def main() -> None:
     write = S.call("create_file", path="index.html", content=PAGE)
     model = S([[S.think("A page with one heading."), "I write it. ", write], "Done."], pause=0.01)
-    async with weft.Agent(model, tools=["files"]) as agent:
+    async with heald.Agent(model, tools=["files"]) as agent:
         async for event in agent.stream("Write a page about Oslo."):
             match event.data:
-                case weft.events.TextDelta(text=text) | weft.events.ThinkingDelta(text=text):
+                case heald.events.TextDelta(text=text) | heald.events.ThinkingDelta(text=text):
                     print(text, end="", flush=True)
-                case weft.events.ToolExecuting(summary=summary):
+                case heald.events.ToolExecuting(summary=summary):
                     print(f"\n→ {summary}")
-                case weft.events.ToolCompleted(duration_ms=took):
+                case heald.events.ToolCompleted(duration_ms=took):
                     print(f"  done in {took:.0f} ms")
-                case weft.events.ExchangeResponse(status=status, turns=turns):
+                case heald.events.ExchangeResponse(status=status, turns=turns):
                     print(f"\n{status} after {turns} turns; {len(agent.workspace.read_text('index.html'))} characters")
                 case _:
                     pass

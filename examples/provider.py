@@ -2,14 +2,14 @@
 
 import asyncio
 
-import weft
+import heald
 
 
 async def main() -> None:
-    reply = weft.testing.wire_reply("chat", text=["Hello ", "from a server ", "of your own."])
-    async with weft.testing.ScriptedServer([reply]) as server:
-        model = weft.Model("my-model", wire="chat", base_url=f"{server.url}/v1")
-        async with weft.Agent(model) as agent:
+    reply = heald.testing.wire_reply("chat", text=["Hello ", "from a server ", "of your own."])
+    async with heald.testing.ScriptedServer([reply]) as server:
+        model = heald.Model("my-model", wire="chat", base_url=f"{server.url}/v1")
+        async with heald.Agent(model) as agent:
             print((await agent.run("Hello?")).text)
         print("asked:", server.requests[0].method, server.requests[0].path)
 

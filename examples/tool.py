@@ -1,14 +1,14 @@
 """A tool in ten lines."""
 
-import weft
+import heald
 
 
-@weft.tool
+@heald.tool
 async def weather(city: str) -> str:
     """Weather of a city."""
     return f"{city}: 3 °C, snow"
 
 
-S = weft.ScriptedModel
+S = heald.testing.ScriptedModel
 model = S([[S.call("weather", city="Oslo")], "It snows in Oslo: take a warm coat."])
-print(weft.Agent(model, tools=[weather]).run_sync("What should I wear in Oslo?").text)
+print(heald.Agent(model, tools=[weather]).run_sync("What should I wear in Oslo?").text)

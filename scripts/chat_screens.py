@@ -1,4 +1,4 @@
-"""Takes the pictures of `weft chat` in docs/images: the real program in tmux, with a scripted model, as SVG.
+"""Takes the pictures of `heald chat` in docs/images: the real program in tmux, with a scripted model, as SVG.
 
 python scripts/chat_screens.py            all of them
 python scripts/chat_screens.py plan       one
@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from weft.core.messages import ToolCall
-from weft.testing.server import Reply, ScriptedServer
-from weft.testing.streams import wire_reply
+from heald.core.messages import ToolCall
+from heald.testing.server import Reply, ScriptedServer
+from heald.testing.streams import wire_reply
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 COLUMNS, ROWS = 80, 24
@@ -58,8 +58,8 @@ _READ = ToolCall(id="r", name="read_file", input={"path": "greet.py"})
 def answer(request: Any) -> Reply:
     """The model of the pictures."""
     messages = request.body["messages"]
-    asked = next(str(each["content"]) for each in reversed(messages) if each["role"] == "user")
-    done = len(messages) - 1 - max(at for at, each in enumerate(messages) if each["role"] == "user")
+    asked = next(str(message["content"]) for message in reversed(messages) if message["role"] == "user")
+    done = len(messages) - 1 - max(at for at, message in enumerate(messages) if message["role"] == "user")
     if not done:
         return wire_reply("chat", calls=[_READ])
     if "Plan mode" in asked:
@@ -113,7 +113,7 @@ SCREENS: dict[str, Step] = {
 
 
 class Terminal:
-    """`weft chat` in tmux, in a repository of its own."""
+    """`heald chat` in tmux, in a repository of its own."""
 
     def __init__(self, folder: Path) -> None:
         self._socket = str(folder / "tmux")
@@ -132,7 +132,7 @@ class Terminal:
         (work / "greet.py").write_text(_OLD)
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=work, check=True, env=self._env)
         options = ["--model", "model", "--base-url", address, "--data", str(self._folder / "data")]
-        command = shlex.join([sys.executable, "-m", "weft.cli.main", "chat", *options])
+        command = shlex.join([sys.executable, "-m", "heald_cli.main", "chat", *options])
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "-c", str(work), command)
 
     def tmux(self, *words: str) -> str:
@@ -156,10 +156,10 @@ class Terminal:
 
     def draw(self) -> str:
         """The screen as SVG, without fonts from the network and without the path of this machine."""
-        shown = self.tmux("capture-pane", "-p", "-e").rstrip("\n").replace(str(self._folder / "shop"), "~/shop")
+        screen = self.tmux("capture-pane", "-p", "-e").rstrip("\n").replace(str(self._folder / "shop"), "~/shop")
         console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-        console.print(Text.from_ansi(shown))
-        drawn = console.export_svg(title="weft chat", theme=_THEME, unique_id="weft")
+        console.print(Text.from_ansi(screen))
+        drawn = console.export_svg(title="heald chat", theme=_THEME, unique_id="heald")
         return "\n".join(line.rstrip() for line in _FONTS.sub("", drawn).splitlines()) + "\n"
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ async def take(name: str, step: Step) -> None:
         async with ScriptedServer(answer) as server:
             terminal.start(f"{server.url}/v1")
             try:
-                await terminal.wait_for("weft with model")
+                await terminal.wait_for("heald with model")
                 await step(terminal)
                 text = terminal.draw()
             finally:

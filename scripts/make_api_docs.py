@@ -11,13 +11,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-DOORS = ("weft", "weft.sessions", "weft.server", "weft.studio", "weft.dialects", "weft.testing", "weft.events")
+DOORS = (
+    "heald",
+    "heald.sessions",
+    "heald.providers",
+    "heald.plugins",
+    "heald.testing",
+    "heald.events",
+    "heald_server",
+    "heald_studio",
+    "heald_check",
+)
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 
 _HEAD = """# API reference
 
 This page is made from the code by `make docs`. It lists every public name. All other names are private and may change
-without notice. Import from these modules only: {doors}. `import weft` gives access to all of them.
+without notice. Import from these modules only: {doors}. `import heald` gives access to those of `heald`.
 """
 _WIDTH = 100
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -31,11 +41,11 @@ def api_page() -> str:
 def _door(name: str) -> str:
     module = importlib.import_module(name)
     doc = inspect.getdoc(module) or ""
-    if name == "weft.events":
-        names = ", ".join(f"`{each}`" for each in sorted(module.__all__))
+    if name == "heald.events":
+        names = ", ".join(f"`{export}`" for export in sorted(module.__all__))
         return f"## {name}\n\n{doc}\n\n{names}. The fields of each are in [events.md](events.md).\n"
-    named = {each: getattr(module, each) for each in sorted(module.__all__, key=str.lower)}
-    entries = (_entry(each, value) for each, value in named.items() if not isinstance(value, ModuleType))
+    named = {export: getattr(module, export) for export in sorted(module.__all__, key=str.lower)}
+    entries = (_entry(export, value) for export, value in named.items() if not isinstance(value, ModuleType))
     return "\n".join([f"## {name}\n\n{doc}\n", *entries])
 
 
@@ -61,11 +71,11 @@ def _definition(value: Any) -> ast.ClassDef | _Function | None:
 @cache
 def _definitions(module: str) -> dict[str, ast.ClassDef | _Function]:
     source = inspect.getsource(importlib.import_module(module))
-    found: dict[str, ast.ClassDef | _Function] = {}
+    definitions: dict[str, ast.ClassDef | _Function] = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            found[node.name] = node  # of overloads, the implementation comes last
-    return found
+            definitions[node.name] = node  # of overloads, the implementation comes last
+    return definitions
 
 
 def _one_line(doc: str | None) -> str:
@@ -77,7 +87,7 @@ def _code(head: str, parameters: list[str] | None, returns: str = "") -> str:
         return f"```text\n{head}\n```\n"
     line = f"{head}({', '.join(parameters)}){returns}"
     if len(line) > _WIDTH:
-        line = f"{head}(\n" + "".join(f"    {each},\n" for each in parameters) + f"){returns}"
+        line = f"{head}(\n" + "".join(f"    {parameter},\n" for parameter in parameters) + f"){returns}"
     return f"```text\n{line}\n```\n"
 
 
@@ -90,20 +100,23 @@ def _annotation(node: ast.expr) -> str:
 
 
 def _parameters(node: _Function) -> list[str]:
-    found = node.args
-    plain = [*found.posonlyargs, *found.args]
-    defaults = [None] * (len(plain) - len(found.defaults)) + list(found.defaults)
-    shown = [_parameter(each, default) for each, default in zip(plain, defaults, strict=True)]
+    arguments = node.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + list(arguments.defaults)
+    parameters = [_parameter(argument, default) for argument, default in zip(plain, defaults, strict=True)]
     if plain and plain[0].arg in ("self", "cls"):
-        shown.pop(0)
-    if found.vararg is not None:
-        shown.append("*" + _parameter(found.vararg, None))
-    elif found.kwonlyargs:
-        shown.append("*")
-    shown += [_parameter(each, default) for each, default in zip(found.kwonlyargs, found.kw_defaults, strict=True)]
-    if found.kwarg is not None:
-        shown.append("**" + _parameter(found.kwarg, None))
-    return shown
+        parameters.pop(0)
+    if arguments.vararg is not None:
+        parameters.append("*" + _parameter(arguments.vararg, None))
+    elif arguments.kwonlyargs:
+        parameters.append("*")
+    parameters += [
+        _parameter(argument, default)
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    if arguments.kwarg is not None:
+        parameters.append("**" + _parameter(arguments.kwarg, None))
+    return parameters
 
 
 def _parameter(node: ast.arg, default: ast.expr | None) -> str:
@@ -119,7 +132,7 @@ def _class_parameters(node: ast.ClassDef) -> list[str] | None:
         if isinstance(child, ast.FunctionDef) and child.name == "__init__":
             return _parameters(child)
     fields = [child for child in node.body if isinstance(child, ast.AnnAssign) and not _is_private(child)]
-    return [_field(each) for each in fields] or None
+    return [_field(field) for field in fields] or None
 
 
 def _is_private(field: ast.AnnAssign) -> bool:
@@ -133,21 +146,21 @@ def _field(field: ast.AnnAssign) -> str:
 
 def _members(kind: type) -> str:
     """The public methods and properties of a class, inherited ones included."""
-    found: dict[str, _Function] = {}
+    methods: dict[str, _Function] = {}
     for base in reversed(kind.__mro__):
-        node = _definition(base) if base.__module__.startswith("weft.") else None
+        node = _definition(base) if base.__module__.startswith("heald.") else None
         if isinstance(node, ast.ClassDef):
-            found |= {each.name: each for each in node.body if isinstance(each, _Function)}
-    return "".join(_member(found[name]) for name in sorted(found) if not name.startswith("_"))
+            methods |= {method.name: method for method in node.body if isinstance(method, _Function)}
+    return "".join(_member(methods[name]) for name in sorted(methods) if not name.startswith("_"))
 
 
 def _member(node: _Function) -> str:
     doc = _one_line(ast.get_docstring(node))
-    shown = node.name
-    if not any(ast.unparse(each).endswith("property") for each in node.decorator_list):
+    signature = node.name
+    if not any(ast.unparse(decorator).endswith("property") for decorator in node.decorator_list):
         prefix = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-        shown = f"{prefix}{node.name}({', '.join(_parameters(node))}){_returns(node)}"
-    return f"- `{shown}`" + (f": {doc}" if doc else "") + "\n"
+        signature = f"{prefix}{node.name}({', '.join(_parameters(node))}){_returns(node)}"
+    return f"- `{signature}`" + (f": {doc}" if doc else "") + "\n"
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from weft.testing.checker.invariants import INVARIANTS
+from heald_check.checker.invariants import INVARIANTS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "testing.md"
 BEGIN = "<!-- invariants: made by scripts/make_checker_docs.py -->"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from weft.core.envelope import PAYLOADS, Event, event_schema
-from weft.core.payload import Payload
+from heald.core.envelope import PAYLOADS, Event, event_schema
+from heald.core.payload import Payload
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -43,8 +43,8 @@ def schema_text() -> str:
 def _row(name: str, kind: type[Payload]) -> str:
     fields = msgspec.structs.fields(kind)
     listed = ", ".join(f"`{field.encode_name}`" + ("" if field.required else "?") for field in fields)
-    own = kind.__doc__ if kind.__doc__ != kind.__mro__[1].__doc__ else ""
-    return f"| `{name}` | {listed} | {' '.join(inspect.cleandoc(own or '').split())} |"
+    doc = kind.__doc__ if kind.__doc__ != kind.__mro__[1].__doc__ else ""
+    return f"| `{name}` | {listed} | {' '.join(inspect.cleandoc(doc or '').split())} |"
 
 
 def main() -> None:

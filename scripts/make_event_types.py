@@ -1,4 +1,4 @@
-"""Writes the TypeScript types of events from docs/events.schema.json, for packages/client and the page.
+"""Writes the TypeScript types of events from docs/events.schema.json, for clients/typescript and the page.
 
 `make docs` runs it; a test checks that the file is up to date.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "docs" / "events.schema.json"
-TYPES = ROOT / "packages" / "client" / "src" / "events.generated.ts"
+TYPES = ROOT / "clients" / "typescript" / "src" / "events.generated.ts"
 
 _HEAD = """/** The payloads of events. Made from docs/events.schema.json by scripts/make_event_types.py. */
 
@@ -23,7 +23,10 @@ def types_text() -> str:
     schema = json.loads(SCHEMA.read_text("utf-8"))
     definitions = [interface_text(name, kind) for name, kind in sorted(schema["$defs"].items())]
     events = {event["properties"]["type"]["const"]: event["properties"] for event in schema["oneOf"]}
-    layers = " | ".join(f'"{layer}"' for layer in dict.fromkeys(each["layer"]["const"] for each in events.values()))
+    layers = " | ".join(
+        f'"{layer}"'
+        for layer in dict.fromkeys(properties_of_event["layer"]["const"] for properties_of_event in events.values())
+    )
     payloads = [f"  {name}: {_type(properties['data'])};" for name, properties in events.items()]
     return "\n".join(
         [
@@ -41,7 +44,9 @@ def interface_text(name: str, kind: dict[str, Any]) -> str:
     fields = kind.get("properties", {})
     if not fields:
         return f"export type {name} = JsonObject;\n"
-    lines = [f"  {field}{'' if field in required else '?'}: {_type(each)};" for field, each in fields.items()]
+    lines = [
+        f"  {field}{'' if field in required else '?'}: {_type(field_schema)};" for field, field_schema in fields.items()
+    ]
     return "\n".join([f"export interface {name} {{", *lines, "}", ""])
 
 
@@ -49,7 +54,7 @@ def _type(schema: dict[str, Any]) -> str:
     """Return the TypeScript type of a schema; what a schema leaves open is any JSON."""
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            return " | ".join(dict.fromkeys(_type(each) for each in schema[key]))
+            return " | ".join(dict.fromkeys(_type(option) for option in schema[key]))
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
     if "const" in schema:

@@ -4,8 +4,8 @@ checks it."""
 import re
 from pathlib import Path
 
-from weft.wires.features import FEATURES, PASSED
-from weft.wires.registry import WIRES
+from heald.wires.features import FEATURES, PASSED
+from heald.wires.registry import WIRES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "providers.md"
 _REGION = re.compile(r"(?<=<!-- features, made by make docs -->\n).*?(?=<!-- until here -->)", re.S)
@@ -19,10 +19,10 @@ def page(text: str) -> str:
 
 
 def table() -> str:
-    shown = [wire for wire in WIRES.values() if wire.name not in _SHARED]
-    lines = [f"| | {' | '.join(wire.name for wire in shown)} |", f"|---|{'---|' * len(shown)}"]
+    wires = [wire for wire in WIRES.values() if wire.name not in _SHARED]
+    lines = [f"| | {' | '.join(wire.name for wire in wires)} |", f"|---|{'---|' * len(wires)}"]
     for name, feature in FEATURES.items():
-        cells = (_cell(wire.features.get(name)) for wire in shown)
+        cells = (_cell(wire.features.get(name)) for wire in wires)
         lines.append(f"| {feature.title} | {' | '.join(cells)} |")
     lines += ["", *(_difference(name) for name in _SHARED)]
     return "\n" + "\n".join(lines) + "\n\n"
@@ -41,9 +41,13 @@ def _code(place: str) -> str:
 
 
 def _difference(name: str) -> str:
-    own, others = WIRES[name].features, WIRES["messages"].features
-    missing = [FEATURES[each].title for each in others if each not in own]
-    changed = [f"{FEATURES[each].title} is {_cell(place)}" for each, place in own.items() if others.get(each) != place]
+    features, others = WIRES[name].features, WIRES["messages"].features
+    missing = [FEATURES[feature].title for feature in others if feature not in features]
+    changed = [
+        f"{FEATURES[feature].title} is {_cell(place)}"
+        for feature, place in features.items()
+        if others.get(feature) != place
+    ]
     return f"- `{name}` is `messages` without {', '.join(missing)}; {', '.join(changed)}."
 
 

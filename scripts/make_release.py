@@ -1,9 +1,9 @@
 """Builds the wheels twice and compares them, pins dependencies with hashes, and writes bills of materials.
 
-    dist/*.whl                 both builds were equal, byte for byte
-    dist/requirements.txt      every dependency of the core with its hashes
-    dist/weft.cdx.json         the Python packages (CycloneDX)
-    dist/weft-page.cdx.json    the packages that the page is built from (CycloneDX)
+    dist/*.whl                one for each package; both builds were equal, byte for byte
+    dist/requirements.txt     every dependency of heald with its hashes
+    dist/heald.cdx.json       the Python packages (CycloneDX)
+    dist/heald-page.cdx.json  the packages that the page is built from (CycloneDX)
 
 With --audit, known vulnerabilities are looked up where a database can be reached.
 """
@@ -26,7 +26,7 @@ UV = [sys.executable, "-m", "uv"]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--audit", action="store_true")
-    options = parser.parse_args()
+    arguments = parser.parse_args()
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     epoch = _run("git", "log", "-1", "--format=%ct").strip()
@@ -40,10 +40,11 @@ def main() -> int:
     for name, digest in sorted(first.items()):
         print(f"{name}: sha256 {digest}, twice")
     pinned = DIST / "requirements.txt"
-    _run(*UV, "export", "--quiet", "--no-emit-workspace", "--no-header", "--no-annotate", "--no-dev", "-o", str(pinned))
+    options = ("--quiet", "--package", "heald", "--no-emit-workspace", "--no-header", "--no-annotate", "--no-dev")
+    _run(*UV, "export", *options, "-o", str(pinned))
     print(f"requirements.txt: {pinned.read_text().count('--hash=')} hashes")
     write_bills(pinned)
-    return audit(pinned) if options.audit else 0
+    return audit(pinned) if arguments.audit else 0
 
 
 def build_wheels(folder: Path, epoch: str) -> dict[str, str]:
@@ -54,11 +55,11 @@ def build_wheels(folder: Path, epoch: str) -> dict[str, str]:
 
 
 def write_bills(pinned: Path) -> None:
-    bill = DIST / "weft.cdx.json"
+    bill = DIST / "heald.cdx.json"
     tool = [*UV, "tool", "run", "--quiet", "--from", "cyclonedx-bom", "cyclonedx-py"]
     _run(*tool, "requirements", str(pinned), "--output-reproducible", "--output-format", "JSON", "-o", str(bill))
     _print_bill(bill)
-    bill = DIST / "weft-page.cdx.json"
+    bill = DIST / "heald-page.cdx.json"
     text = _run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only", folder=ROOT / "web")
     bill.write_text(text)
     _print_bill(bill)
@@ -72,22 +73,24 @@ def _print_bill(path: Path) -> None:
 
 def audit(pinned: Path) -> int:
     """Look the dependencies up. Returns 1 if one is known to be vulnerable."""
-    found = 0
+    status = 0
     checks = {
         "pip-audit": ([*UV, "tool", "run", "--quiet", "pip-audit", "--disable-pip", "-r", str(pinned)], ROOT),
         "npm audit": (["npm", "audit", "--omit=dev"], ROOT / "web"),
     }
     for name, (words, folder) in checks.items():
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-        said = f"{done.stdout}\n{done.stderr}".strip()
+        report = f"{done.stdout}\n{done.stderr}".strip()
         if done.returncode == 0:
             print(f"{name}: nothing is known")
-        elif "vulnerabilit" in said and ("found" in said or "Found" in said):
-            print(f"{name}:\n{said}")
-            found = 1
+        elif "vulnerabilit" in report and ("found" in report or "Found" in report):
+            print(f"{name}:\n{report}")
+            status = 1
         else:
-            print(f"{name}: left out, its database cannot be reached ({said.splitlines()[-1][:120] if said else '?'})")
-    return found
+            print(
+                f"{name}: left out, its database cannot be reached ({report.splitlines()[-1][:120] if report else '?'})"
+            )
+    return status
 
 
 def _run(*words: str, folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:

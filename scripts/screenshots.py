@@ -18,7 +18,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
-from weft.vision.local_model import LABEL
+from heald_local.model import LABEL
 
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "web" / "dev" / "host.py"
@@ -110,8 +110,8 @@ class Views:
         await self._go("#/")
         await self.page.locator(".project-card").filter(has_text="Harbour Cafe").click()
         await self.page.get_by_label("Page", exact=True).select_option("opening-hours.html")
-        shown = self.page.locator(".stage").frame_locator("iframe.shown")
-        await shown.get_by_role("heading", name="Opening hours").wait_for()
+        preview = self.page.locator(".stage").frame_locator("iframe.shown")
+        await preview.get_by_role("heading", name="Opening hours").wait_for()
         if self.page.viewport_size == LARGE:
             await self.page.get_by_role("button", name="Pages").click()
 

@@ -1,7 +1,7 @@
 """README and docs: every block of code is tried.
 
 Python runs. Of commands it is checked that the command, its options and its files are there; those of the tutorial run
-in `test_tutorial_typed.py`. TOML is given to Weft as its settings, JSON is read.
+in `test_tutorial_typed.py`. TOML is given to Heald as its settings, JSON is read.
 """
 
 import asyncio
@@ -25,11 +25,25 @@ LANGUAGES = frozenset(
     {"python", "console", "toml", "json", "html", "ini", "nginx", "caddyfile", "haproxy", "text", "yaml"}
 )
 LOADED = (
-    *("aiohttp", "mcp", "re2", "starlette.applications", "uvicorn.lifespan.on", "weft.agent.agent", "weft.cli.models"),
-    *("weft.providers.scripted", "weft.providers.session", "weft.server.app", "weft.sessions.sqlite", "weft.testing"),
-    *("weft.tools.builtin", "weft.tools.function_tools", "weft.wires.chat"),
+    *(
+        "aiohttp",
+        "mcp",
+        "re2",
+        "starlette.applications",
+        "uvicorn.lifespan.on",
+        "heald.agent.agent",
+        "heald_cli.commands.models",
+    ),
+    *(
+        "heald.providers.scripted",
+        "heald.providers.session",
+        "heald_server.app",
+        "heald.sessions.sqlite",
+        "heald.testing",
+    ),
+    *("heald.tools.families", "heald.tools.function_tools", "heald.wires.chat"),
 )
-"""What most blocks load. `import weft` finds all of it by itself, so that a block which ran here runs anywhere."""
+"""What most blocks load. `import heald` finds all of it by itself, so that a block which ran here runs anywhere."""
 _LONGEST = 300
 
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -37,7 +51,13 @@ Folders = dict[Path, Path]
 
 
 def _of(language: str) -> list[object]:
-    return [pytest.param(block, id=block.place) for block in ALL if block.language == language]
+    of_language = [block for block in ALL if block.language == language and not _is_project(block)]
+    return [pytest.param(block, id=block.place) for block in of_language]
+
+
+def _is_project(block: Block) -> bool:
+    """Whether it is a part of a `pyproject.toml`, not settings of Heald."""
+    return block.text.startswith("# pyproject.toml")
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +98,16 @@ def test_the_commands_are_there(block: Block) -> None:
     assert not wrong, f"{block.place}: {'; '.join(wrong)}"
 
 
+def test_the_toml_of_other_files_can_be_read() -> None:
+    for block in ALL:
+        if block.language == "toml" and _is_project(block):
+            assert "project" in tomllib.loads(block.text)
+
+
 @pytest.mark.parametrize("block", _of("toml"))
-async def test_the_settings_are_ones_that_weft_accepts(block: Block, tmp_path: Path) -> None:
+async def test_the_settings_are_ones_that_heald_accepts(block: Block, tmp_path: Path) -> None:
     tomllib.loads(block.text)
-    settings = tmp_path / ".config" / "weft" / "weft.toml"
+    settings = tmp_path / ".config" / "heald" / "heald.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(block.text, "utf-8")
     (tmp_path / "house-rules.md").write_text("Answer in English.\n", "utf-8")
@@ -107,14 +133,16 @@ async def _run(folder: Path, *words: str, code: str | None = None) -> tuple[int 
     """Run a command or Python as a stranger would: an empty home, no keys, and the programs of this environment.
 
     Warnings are errors. Returns the exit code, and what was written to standard error."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY") and name != "WEFT_TOKEN"}
-    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "WEFT_DATA": str(folder / ".data")}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.endswith("_API_KEY") and name != "HEALD_TOKEN"
+    }
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "HEALD_DATA": str(folder / ".data")}
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     process = await start_warm(
         warm_host(*LOADED, strict=True),
         *words,
         folder=folder,
-        environment=kept | home | path,
+        environment=variables | home | path,
         said=None,
         own_errors=True,
         code=code,
@@ -149,11 +177,10 @@ def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_plan_of_the_house_is_drawn_from_the_floors_that_are_enforced() -> None:
-    made = _script("draw_house")
-    drawn = {room: floor for floor, rooms in made.floors().items() for room, _ in rooms}
-    assert drawn == _script("test_layers", "tests").FLOORS
-    assert (ROOT / "docs" / "images" / "house.svg").read_text("utf-8") == made.draw(), "run scripts/draw_house.py"
+def test_the_drawing_of_the_packages_is_that_of_today() -> None:
+    made = _script("draw_packages")
+    assert {folder for row in made.ROWS for folder in row} == {path.name for path in (ROOT / "packages").iterdir()}
+    assert (ROOT / "docs" / "images" / "packages.svg").read_text("utf-8") == made.draw(), "run make docs"
 
 
 @pytest.mark.parametrize("script", ["make_event_types", "make_api_types"])

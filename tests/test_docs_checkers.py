@@ -38,14 +38,14 @@ def test_a_page_is_split(page: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "weft serve --prot 1",
-        "weft nothing",
-        "weft build a.png --wire smoke-signals",
-        "weft serve --no-open | weft run --nothing x",
+        "heald serve --prot 1",
+        "heald nothing",
+        "heald build a.png --wire smoke-signals",
+        "heald serve --no-open | heald run --nothing x",
         "make nothing",
         "python nothing.py",
         "python -m benchmarks.nothing",
-        'pip install "weft[nothing]"',
+        'pip install "heald[nothing]"',
         "a-program-that-nobody-knows",
     ],
 )
@@ -56,10 +56,10 @@ def test_commands_that_are_not_there_are_found(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "WEFT_TOKEN=… weft serve --host 0.0.0.0",
-        "weft replay run.jsonl --dialect native --lines | jq .type > types.txt",
+        "HEALD_TOKEN=… heald serve --host 0.0.0.0",
+        "heald replay run.jsonl --dialect native --lines | jq .type > types.txt",
         "make run      # the server with its page",
-        "python made.py && .venv/bin/weft doctor",
+        "python made.py && .venv/bin/heald doctor",
     ],
 )
 def test_commands_that_are_there_pass(line: str) -> None:
@@ -67,5 +67,5 @@ def test_commands_that_are_there_pass(line: str) -> None:
 
 
 def test_what_is_seen_is_not_typed() -> None:
-    block = Block(Path("page.md"), 1, "console", "$ weft \\\n    doctor\nall is well\n$ make run\n")
-    assert [list(commands(line)) for line in lines(block)] == [[["weft", "doctor"]], [["make", "run"]]]
+    block = Block(Path("page.md"), 1, "console", "$ heald \\\n    doctor\nall is well\n$ make run\n")
+    assert [list(commands(line)) for line in lines(block)] == [[["heald", "doctor"]], [["make", "run"]]]

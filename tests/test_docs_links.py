@@ -31,17 +31,18 @@ def _wrong_with(page: Path, target: str, is_picture: bool) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of)
 def test_files_that_are_named_are_there(page: Path) -> None:
+    """The changelog names files as they were at its time."""
     missing = [name for name in sorted(named_files(page)) if not _is_there(name)]
     assert not missing
 
 
 def _is_there(name: str) -> bool:
-    made = ("benchmarks/results", "src/weft/server/built")  # made on the reader's machine
+    made = ("benchmarks/results", "packages/server/src/heald_server/page/built")  # made on the reader's machine
     if name.startswith(made):
         return True
-    return any((place / name).exists() for place in (ROOT, ROOT / "src"))
+    return any((place / name).exists() for place in (ROOT, ROOT / "packages" / "core" / "src"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -70,6 +71,6 @@ def test_every_page_of_the_docs_can_be_found_from_the_readme() -> None:
 
 def test_no_picture_of_the_docs_is_shown_nowhere() -> None:
     """A picture that no page shows is one that nobody looks at; screenshots come in sets and may stay."""
-    shown = {(page.parent / target).resolve() for page in PAGES for _, target in links(page)}
+    linked = {(page.parent / target).resolve() for page in PAGES for _, target in links(page)}
     drawn = set((ROOT / "docs" / "images").glob("*.svg"))
-    assert drawn <= shown
+    assert drawn <= linked

@@ -1,11 +1,11 @@
-"""Words of Weft's own are explained where a page uses them first, or two lines around."""
+"""Words of Heald's own are explained where a page uses them first, or two lines around."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from repository import ROOT
+
 PAGES = [
     "README.md",
     *(
@@ -28,7 +28,7 @@ WORDS = {
 
 def _prose(text: str) -> list[str]:
     """The lines without code and without the targets of links."""
-    text = re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.S | re.M)
+    text = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.S | re.M)
     text = re.sub(r"`[^`\n]*`", "", text)
     return re.sub(r"\]\([^)\n]*\)", "]", text).split("\n")
 

@@ -5,13 +5,24 @@ import importlib.util
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-DOORS = ("weft", "weft.sessions", "weft.server", "weft.studio", "weft.dialects", "weft.testing", "weft.events")
+import heald
+from repository import ROOT
+
+DOORS = (
+    "heald",
+    "heald.sessions",
+    "heald.providers",
+    "heald.plugins",
+    "heald.testing",
+    "heald.events",
+    "heald_server",
+    "heald_studio",
+    "heald_check",
+)
 NAMES = ROOT / "tests" / "public_names.txt"
 """Every public name. A name that is added or removed here is a change of the interface: say so in CHANGELOG.md."""
 
@@ -36,6 +47,22 @@ def test_an_unknown_name_is_an_attribute_error(door: str) -> None:
         _ = importlib.import_module(door).Nothing
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("serve", "heald_server.serve"),
+        ("connect", "heald_server.connect"),
+        ("dialects", "heald_server"),
+        ("studio", "heald_studio"),
+        ("ScriptedModel", "heald.testing.ScriptedModel"),
+        ("record", "heald.providers.record"),
+    ],
+)
+def test_a_name_of_another_module_is_named_with_its_place(name: str, place: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use {place}$"):
+        getattr(heald, name)
+
+
 def test_importing_all_doors_loads_no_client_no_prices_no_server() -> None:
     code = f"import sys, {', '.join(DOORS)}; print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -47,14 +74,16 @@ def test_importing_all_doors_loads_no_client_no_prices_no_server() -> None:
 
 
 def test_docs_and_examples_import_from_doors_alone() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.py"))]
-    line = re.compile(r"^\s*(from (weft[\w.]*) import .*|import (weft[\w.]*).*)$", re.M)
-    found = {match for page in pages for match in line.findall(page.read_text("utf-8"))}
-    assert {module or plain for _, module, plain in found} <= set(DOORS)
-    assert len({text for text, _, _ in found}) <= 10
-    deep = re.compile(r"\bweft\.(?:agent|cli|client|config|core|http1|providers|tools|vision|wires)\.\w+")
-    strays = {f"{page.name}: {name}" for page in pages for name in deep.findall(page.read_text("utf-8"))}
-    assert {stray for stray in strays if "weft.cli.main" not in stray} == set()
+    plugins = [ROOT / "docs" / "plugins.md", *sorted((ROOT / "examples" / "plugin").rglob("*.py"))]
+    others = {ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.py")} - {*plugins}
+    line = re.compile(r"^\s*(from (heald(?!_plugin)[\w.]*) import .*|import (heald[\w.]*).*)$", re.M)
+    for pages, limit in ((others, 10), (plugins, 20)):
+        imports = {match for page in pages for match in line.findall(page.read_text("utf-8"))}
+        assert {module or plain for _, module, plain in imports} <= set(DOORS)
+        assert len({text for text, _, _ in imports}) <= limit
+    deep = re.compile(r"\bheald\.(?:agent|commands|config|core|http1|tools|wires)\.\w+")
+    strays = {f"{page.name}: {name}" for page in {*others, *plugins} for name in deep.findall(page.read_text("utf-8"))}
+    assert {stray for stray in strays if "heald_cli.main" not in stray} == set()
 
 
 def _reference_script() -> ModuleType:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import wire_reply
+from heald.testing.server import ScriptedServer
+from heald.testing.streams import wire_reply
+from repository import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = ROOT / "examples"
 SAID = {
     "tool.py": "take a warm coat",
     "console.py": "completed after 2 turns",
-    "metrics.py": 'weft_calls_total{tool="divide",status="error"} 1',
+    "metrics.py": 'heald_calls_total{tool="divide",status="error"} 1',
     "approval.py": "there: ['notes.txt']",
     "adapter.py": "It is 3 °C in Oslo now. 30 tokens",
     "provider.py": "Hello from a server of your own.",
@@ -51,7 +52,7 @@ async def test_the_page_is_built_and_its_reader_reads_an_answer(tmp_path: Path) 
     async with ScriptedServer([wire_reply("chat", text="A warm coat.")]) as model:
         command = ["serve", "--port", "0", "--no-open", "--json", "--data", str(tmp_path), "--model", "m"]
         server = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "weft.cli.main", *command, "--base-url", model.url), stdout=asyncio.subprocess.PIPE
+            *(sys.executable, "-m", "heald_cli.main", *command, "--base-url", model.url), stdout=asyncio.subprocess.PIPE
         )
         try:
             assert server.stdout is not None
@@ -68,9 +69,9 @@ def _installed() -> Path:
     """A copy of the page with its packages, kept between runs. Skips where they cannot be had."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are not installed")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "weft-tests" / "ai-sdk-page"
-    wanted = (PAGE / "package.json").read_text("utf-8")
-    is_there = (cache / "installed").is_file() and (cache / "installed").read_text("utf-8") == wanted
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "heald-tests" / "ai-sdk-page"
+    manifest = (PAGE / "package.json").read_text("utf-8")
+    is_there = (cache / "installed").is_file() and (cache / "installed").read_text("utf-8") == manifest
     shutil.copytree(PAGE, cache, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
     if not is_there:
         try:
@@ -79,7 +80,7 @@ def _installed() -> Path:
             pytest.skip("the packages of the page could not be fetched: the registry does not answer")
         if done.returncode:
             pytest.skip(f"the packages of the page could not be fetched: {done.stderr[-300:]}")
-        (cache / "installed").write_text(wanted, "utf-8")
+        (cache / "installed").write_text(manifest, "utf-8")
     return cache
 
 

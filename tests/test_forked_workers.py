@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-HERE = Path(__file__).parent
+from repository import ROOT
+
+HERE = ROOT / "tests" / "support"
 
 SHARED = """
 import time
@@ -58,12 +60,12 @@ def test_prints_{name}():
 
 def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "forked_workers", "--rootdir", str(folder), *words, str(folder)]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    kept |= {"PYTHONPATH": str(HERE), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= {"PYTHONPATH": str(HERE), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         command,
         cwd=folder,
-        env=kept,
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -165,21 +167,21 @@ def test_a_report_in_xml_has_every_test_once(suite: Path, tmp_path: Path) -> Non
         (suite / "two" / f"test_two_{number}.py").write_text("def test_two(): ...\n")
     run_pytest(suite, "--processes", "2", f"--junitxml={tmp_path / 'report.xml'}")
     root = ElementTree.parse(tmp_path / "report.xml").getroot()
-    suites = [each.attrib for each in root.iter("testsuite")]
-    assert [(each["tests"], each["failures"], each["skipped"]) for each in suites] == [("9", "1", "1")]
+    suites = [element.attrib for element in root.iter("testsuite")]
+    assert [(element["tests"], element["failures"], element["skipped"]) for element in suites] == [("9", "1", "1")]
     cases = [f"{case.get('classname')}.{case.get('name')}" for case in root.iter("testcase")]
     assert len(cases) == len(set(cases)) == 9
-    assert [each.get("name") for each in root.iter("property")] == ["pid"]
+    assert [element.get("name") for element in root.iter("property")] == ["pid"]
 
 
 def test_a_part_of_a_file_changes_its_estimate_by_a_little_only(suite: Path) -> None:
-    kept = suite / ".pytest_cache" / "v" / "weft" / "seconds"
-    kept.parent.mkdir(parents=True)
-    kept.write_text('{"one/test_mixed.py": 50}')
+    cache_file = suite / ".pytest_cache" / "v" / "heald" / "seconds"
+    cache_file.parent.mkdir(parents=True)
+    cache_file.write_text('{"one/test_mixed.py": 50}')
     run_pytest(suite, "--processes", "1", "-k", "passes")
-    assert json.loads(kept.read_text()) == {"one/test_mixed.py": 35.0}
+    assert json.loads(cache_file.read_text()) == {"one/test_mixed.py": 35.0}
     run_pytest(suite, "--processes", "1")
-    assert json.loads(kept.read_text())["one/test_mixed.py"] < 20
+    assert json.loads(cache_file.read_text())["one/test_mixed.py"] < 20
 
 
 def test_the_first_failure_may_end_the_run(suite: Path) -> None:

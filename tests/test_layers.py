@@ -1,48 +1,63 @@
-"""The rules of the source tree: layers, import cycles, file sizes and names. Each failure lists all offenders."""
+"""The rules of the source tree: who imports whom, import circles and names. Each failure lists all offenders."""
 
 import ast
-import gc
 import re
-from collections.abc import Iterator
-from functools import cache
-from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
-import weft
+from source_tree import (
+    all_imports,
+    folder_of,
+    import_circles,
+    is_type_checking,
+    load_imports,
+    modules,
+    root_package,
+    statements,
+    tree,
+)
 
-SOURCE = Path(weft.__file__).parent
-
-FLOORS = {
+ALLOWED = {
+    "heald": set[str](),
+    "heald_pictures": {"heald"},
+    "heald_server": {"heald"},
+    "heald_check": {"heald"},
+    "heald_cli": {"heald", "heald_server"},
+    "heald_nodes": {"heald", "heald_server"},
+    "heald_local": {"heald", "heald_pictures"},
+    "heald_studio": {"heald", "heald_pictures", "heald_server"},
+}
+"""The packages that each package may import. Imports inside functions and under TYPE_CHECKING count."""
+LAYERS = {
     "core": 0,
+    "entry_points": 0,
+    "plugin_loader": 0,
     "wires": 1,
     "http1": 1,
-    "dialects": 1,
     "config": 1,
-    "vision": 2,
     "providers": 2,
     "tools": 2,
     "agent": 3,
     "sessions": 4,
-    "client": 4,
-    "studio": 5,
     "testing": 5,
-    "server": 6,
-    "cli": 7,
+    "commands": 5,
 }
-APART = {
-    ("client", "sessions"),
-    ("dialects", "http1"),
-    ("dialects", "wires"),
-    ("http1", "wires"),
-    ("providers", "tools"),
-    ("tools", "vision"),
+"""The layers inside `heald`. A module imports from its own layer and from lower ones."""
+APART = {("http1", "wires"), ("providers", "tools")}
+"""Folders of one layer that do not import each other, in either direction."""
+PUBLIC = {
+    "heald",
+    *(f"heald.{name}" for name in ("events", "plugins", "providers", "sessions", "testing")),
+    "heald_check",
+    "heald_server",
+    "heald_studio",
 }
-"""Packages of one floor that do not import each other, in either direction."""
-DOORS = {"weft", *(f"weft.{name}" for name in ("server", "sessions", "studio", "testing", "dialects", "events"))}
-"""The packages that export public names."""
-NO_IO = ("core", "wires", "dialects")
+"""The modules that export public names."""
+TOP = ("heald", "heald.events", "heald.plugins")
+"""The public modules above all layers. Layers do not import them."""
+NO_IO = ("heald.core", "heald.wires")
 IO_MODULES = {"asyncio", "aiohttp", "socket", "subprocess", "threading", "pathlib", "urllib.request", "time"}
-MAX_LINES = 450
+STUDIO_WORDS = {"html", "page", "stack", "stacks", "variant", "variants", "design", "designs"}
+"""Words that the loop (`heald.agent`) does not use, because they belong to the studio."""
+OTHER_STACKS = ("AsyncExitStack", "ExitStack", "call stack")
 AVOIDED_WORDS = frozenset(
     (
         *("tell", "tells", "teller", "telling", "told", "voice", "settle", "settles", "settled", "settling"),
@@ -55,63 +70,10 @@ AVOIDED_PHRASES = ("give_up", "gave_up", "let_go", "made_of", "hand_out", "go_th
 """Words that CONTRIBUTING.md asks not to use in the name of a function, a class or a file."""
 
 
-@cache
-def _modules() -> dict[str, Path]:
-    """Every module of the package by its name."""
-    found: dict[str, Path] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = ("weft", *path.relative_to(SOURCE).with_suffix("").parts)
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-@cache
-def _trees() -> dict[str, ast.Module]:
-    """Every module as a tree. Looking for garbage among so many nodes would take longer than to parse them."""
-    gc.disable()
-    try:
-        return {module: ast.parse(path.read_text("utf-8")) for module, path in _modules().items()}
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _tree(module: str) -> ast.Module:
-    return _trees()[module]
-
-
-def _imports(node: ast.AST, *, top_level: bool = False) -> Iterator[str]:
-    """The modules that a tree imports; with `top_level`, only those that are imported when it is loaded."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            continue
-        if top_level and (isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or _is_type_checking(child)):
-            continue
-        if isinstance(child, ast.Import):
-            yield from (alias.name for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            for alias in child.names:
-                submodule = f"{child.module}.{alias.name}"
-                yield submodule if submodule in _modules() else child.module or ""
-        else:
-            yield from _imports(child, top_level=top_level)
-
-
-@cache
-def _statements(module: str) -> list[ast.AST]:
-    """The nodes of a module but for its expressions, which hold no import and no name."""
-    found: list[ast.AST] = [_tree(module)]
-    for node in found:
-        found += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
-    return found
-
-
-def _is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
-def _package(module: str) -> str:
-    return module.split(".")[1] if "." in module else "weft"
+def _core_folder(module: str) -> str | None:
+    """The layer's name of a module of `heald`; None for the public modules at the top and for other packages."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "heald" and len(parts) > 1 and module not in TOP else None
 
 
 def _words(name: str) -> set[str]:
@@ -126,80 +88,109 @@ def _assert_none(offenders: list[str]) -> None:
     assert not offenders, "\n".join(["", *offenders])
 
 
-def test_every_package_has_its_floor() -> None:
-    _assert_none(sorted({_package(module) for module in _modules() if module not in DOORS} - set(FLOORS)))
+def _graph(*, at_load: bool) -> dict[str, set[str]]:
+    imports = load_imports if at_load else all_imports
+    return {module: {name for name in imports(module) if name in modules()} - {module} for module in modules()}
 
 
-def test_imports_point_down() -> None:
+def test_every_package_is_in_the_table() -> None:
+    assert {root_package(module) for module in modules()} == set(ALLOWED)
+
+
+def test_packages_import_only_what_the_table_allows() -> None:
     wrong: list[str] = []
-    for module in _modules():
-        here = _package(module)
-        for name in _imports(_tree(module)):
-            there = _package(name)
-            if not name.startswith("weft.") or not {here, there} <= set(FLOORS):
-                continue
-            if FLOORS[there] > FLOORS[here] or tuple(sorted((here, there))) in APART:
+    for module in modules():
+        package = root_package(module)
+        for name in sorted(all_imports(module)):
+            imported = root_package(name)
+            if imported in ALLOWED and imported != package and imported not in ALLOWED[package]:
                 wrong.append(f"{module} imports {name}")
     _assert_none(wrong)
 
 
-def test_no_import_cycles() -> None:
-    graph = {module: {*_imports(_tree(module), top_level=True)} & {*_modules()} - {module} for module in _modules()}
-    cycles: list[str] = []
-    while cycle := _find_cycle(graph):
-        cycles.append(" <- ".join(cycle))
-        graph[cycle[1]].discard(cycle[0])
-    _assert_none(cycles)
+def test_every_folder_of_core_has_its_layer() -> None:
+    folders = {folder for module in modules() if (folder := _core_folder(module)) is not None}
+    assert folders == set(LAYERS)
 
 
-def _find_cycle(graph: dict[str, set[str]]) -> list[str]:
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return error.args[1]
-    return []
+def test_imports_inside_core_point_down() -> None:
+    wrong: list[str] = []
+    for module in modules():
+        folder = _core_folder(module)
+        for name in sorted(all_imports(module)) if folder else ():
+            imported = _core_folder(name)
+            if imported not in LAYERS or folder is None:
+                continue
+            if LAYERS[imported] > LAYERS[folder] or tuple(sorted((folder, imported))) in APART:
+                wrong.append(f"{module} imports {name}")
+    _assert_none(wrong)
+
+
+def test_the_base_of_core_imports_no_public_module() -> None:
+    """They import all layers, so a layer that imported one of them would make a circle."""
+    layered = [module for module in modules() if _core_folder(module) is not None]
+    _assert_none([f"{module} imports {name}" for module in layered for name in all_imports(module) if name in TOP])
+
+
+def test_no_circles_among_modules_that_load() -> None:
+    _assert_none([", ".join(sorted(circle)) for circle in import_circles(_graph(at_load=True))])
+
+
+def test_no_circles_between_folders_with_all_imports() -> None:
+    """Also imports inside functions and under TYPE_CHECKING count."""
+    circles = import_circles(_graph(at_load=False))
+    wide = [circle for circle in circles if len({folder_of(module) for module in circle}) > 1]
+    _assert_none([", ".join(sorted(circle)) for circle in wide])
 
 
 def test_no_relative_imports() -> None:
-    nodes = ((module, node) for module in _modules() for node in _statements(module))
+    nodes = ((module, node) for module in modules() for node in statements(module))
     _assert_none([f"{m}:{n.lineno}" for m, n in nodes if isinstance(n, ast.ImportFrom) and n.level])
 
 
 def test_core_wires_and_dialects_do_no_io() -> None:
-    modules = [module for module in _modules() if _package(module) in NO_IO]
-    assert modules
-    _assert_none([f"{m} imports {n}" for m in modules for n in _imports(_tree(m)) if n in IO_MODULES])
+    pure = [module for module in modules() if folder_of(module) in NO_IO or module.endswith(".dialect")]
+    assert len(pure) > 20
+    _assert_none([f"{module} imports {name}" for module in pure for name in all_imports(module) if name in IO_MODULES])
 
 
-def test_no_file_is_too_long() -> None:
-    sizes = {module: path.read_text("utf-8").count("\n") for module, path in _modules().items()}
-    _assert_none([f"{module} has {size} lines" for module, size in sizes.items() if size > MAX_LINES])
+def test_the_loop_has_no_word_of_the_studio() -> None:
+    offenders: list[str] = []
+    for module, path in modules().items():
+        if folder_of(module) != "heald.agent":
+            continue
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            for phrase in OTHER_STACKS:
+                line = line.replace(phrase, "")
+            if words := _words(line) & STUDIO_WORDS:
+                offenders.append(f"{module}:{number} {', '.join(sorted(words))}: {line.strip()}")
+    _assert_none(offenders)
 
 
 def test_no_avoided_word_in_a_name() -> None:
-    files = [f"file {path.relative_to(SOURCE)}" for path in _modules().values() if _is_avoided(path.stem)]
+    files = [f"file {path.name} of {module}" for module, path in modules().items() if _is_avoided(path.stem)]
     named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    nodes = ((module, node) for module in _modules() for node in _statements(module) if isinstance(node, named))
+    nodes = ((module, node) for module in modules() for node in statements(module) if isinstance(node, named))
     _assert_none([*files, *(f"{module}:{node.lineno} {node.name}" for module, node in nodes if _is_avoided(node.name))])
 
 
 def test_a_class_name_is_unique() -> None:
     """Of classes that other files may import. A private class belongs to its file."""
     homes: dict[str, list[str]] = {}
-    for module in _modules():
-        for node in _tree(module).body:
+    for module in modules():
+        for node in tree(module).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(module)
-    _assert_none([f"{name} in {', '.join(modules)}" for name, modules in homes.items() if len(modules) > 1])
+    _assert_none([f"{name} in {', '.join(places)}" for name, places in homes.items() if len(places) > 1])
 
 
-def test_only_doors_re_export() -> None:
-    _assert_none([module for module in _modules() if module not in DOORS and _only_re_exports(_tree(module))])
+def test_only_public_modules_re_export() -> None:
+    _assert_none([module for module in modules() if module not in PUBLIC and _only_re_exports(tree(module))])
 
 
-def _only_re_exports(tree: ast.Module) -> bool:
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) or _is_type_checking(node)]
-    rest = [node for node in tree.body if node not in imports and not isinstance(node, ast.Expr)]
+def _only_re_exports(module: ast.Module) -> bool:
+    imports = [node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom) or is_type_checking(node)]
+    rest = [node for node in module.body if node not in imports and not isinstance(node, ast.Expr)]
     return bool(imports) and all(isinstance(node, ast.Assign) and _assigns_exports(node) for node in rest)
 
 

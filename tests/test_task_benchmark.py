@@ -3,13 +3,12 @@
 import asyncio
 import subprocess
 import sys
-from pathlib import Path
 
-from weft.core.messages import ToolCall
-from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
-from weft.testing.streams import wire_reply
+from heald.core.messages import ToolCall
+from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald.testing.streams import wire_reply
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 CALC = "calc.py\n```python\ndef add(a, b):\n    return a + b\n\n\ndef double(a):\n    return 2 * a\n```\n"
 
 
@@ -29,7 +28,7 @@ def reply(request: ReceivedRequest) -> Reply:
 
 async def test_the_tables() -> None:
     async with ScriptedServer(reply) as server:
-        words = ["--model", "tiny-1b", "--base-url", f"{server.url}/v1", "--only", "weft", "--first", "2"]
+        words = ["--model", "tiny-1b", "--base-url", f"{server.url}/v1", "--only", "heald", "--first", "2"]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "benchmarks.tasks", *words),
             cwd=ROOT,
@@ -39,9 +38,9 @@ async def test_the_tables() -> None:
         async with asyncio.timeout(120):
             output = (await process.communicate())[0].decode()
     assert process.returncode == 0, output
-    rows = [line for line in output.splitlines() if line.startswith("| weft |")]
-    assert rows[0].startswith("| weft | 1 | 2 | 200 | 20 |"), output
-    assert rows[1].startswith("| weft | 1 | 3 | 300 | 30 |"), output
+    rows = [line for line in output.splitlines() if line.startswith("| heald |")]
+    assert rows[0].startswith("| heald | 1 | 2 | 200 | 20 |"), output
+    assert rows[1].startswith("| heald | 1 | 3 | 300 | 30 |"), output
 
 
 _UNTOUCHED = """

@@ -14,7 +14,7 @@ from doc_commands import lines
 from doc_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "tutorial.md"
-SERVER, CHAT = "python -m uvicorn", "weft chat"
+SERVER, CHAT = "python -m uvicorn", "heald chat"
 INSTALLS = ("python3 -m venv", ".venv/bin/pip")
 
 
@@ -26,13 +26,13 @@ def free_port() -> int:
 
 def typed(port: int) -> list[str]:
     """What a person types, in the order of the page. Only the installation is left out: the environment is there."""
-    found: list[str] = []
+    commands: list[str] = []
     for block in blocks(PAGE):
         if block.file is not None:
-            found.append(f"cat > {block.file} <<'END_OF_FILE'\n{block.text}\nEND_OF_FILE")
+            commands.append(f"cat > {block.file} <<'END_OF_FILE'\n{block.text}\nEND_OF_FILE")
         elif block.language == "console":
-            found += [line for line in lines(block) if not line.startswith(INSTALLS)]
-    return [line.replace("7878", str(port)) for line in found]
+            commands += [line for line in lines(block) if not line.startswith(INSTALLS)]
+    return [line.replace("7878", str(port)) for line in commands]
 
 
 def as_script(line: str, port: int) -> str:
@@ -43,7 +43,7 @@ def as_script(line: str, port: int) -> str:
         return f"{mark}\n{line} > server.log 2>&1 &\nserver=$!\ntrap 'kill $server' EXIT\ntimeout 60 sh -c '{wait}'"
     if line.startswith(CHAT):
         return f"{mark}\nif {line} < /dev/null; then exit 7; fi"
-    if line == "weft doctor":
+    if line == "heald doctor":
         return f"{mark}\n{line} || true"  # it names what is missing on this machine
     return f"{mark}\n{line}"
 
@@ -68,7 +68,7 @@ def test_every_step_works(tmp_path: Path) -> None:
     assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
     steps = {part.partition("\n")[0]: part.partition("\n")[2] for part in ran.stdout.split("@@ ")[1:]}
     assert "index.html" in steps["ls out"]
-    printed = steps['weft run --model local/vision --workspace out "read index.html" --json'].splitlines()
+    printed = steps['heald run --model local/vision --workspace out "read index.html" --json'].splitlines()
     events = [json.loads(line) for line in printed]
     assert any(event["type"] == "tool_result" and event["data"]["status"] == "ok" for event in events)
     assert events[-1]["type"] == "exchange_response"

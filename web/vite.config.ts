@@ -2,12 +2,12 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-const server = process.env["WEFT_SERVER"] ?? "http://127.0.0.1:8765";
+const server = process.env["HEALD_SERVER"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
   plugins: [react()],
   base: "./",
-  resolve: { alias: { "weft-client": fileURLToPath(new URL("../packages/client/src/index.ts", import.meta.url)) } },
+  resolve: { alias: { "@heald/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)) } },
   build: {
     target: "es2022",
     outDir: "dist",

@@ -1,6 +1,6 @@
 """Kills nodes while agents stream, and counts what readers lost, got twice, or waited for. Uses HTTP alone.
 
-    python -m benchmarks.nodes.chaos --start 'weft serve --store postgresql://weft@localhost/weft --node {node}
+    python -m benchmarks.nodes.chaos --start 'heald serve --store postgresql://heald@localhost/heald --node {node}
         --port {port} --base-url {model} --model m --no-open' --restart 'pg_ctlcluster 15 main restart'
 
 `{node}`, `{port}` and `{model}` in the command are filled in by the driver, which also is the model. It exits with 1 if
@@ -217,7 +217,7 @@ class ChaosDriver:
         went on elsewhere for another reason: the restart of the store, or a node that was wrongly judged dead."""
         seconds: list[float] = []
         others = 0
-        for moment, written in (each for reader in readers for each in reader.resumed):
+        for moment, written in (takeover for reader in readers for takeover in reader.resumed):
             kill = next((kill for kill in self._kills if written - _CLOCKS < kill <= moment), None)
             if kill is None or (self._restarted is not None and kill < self._restarted <= moment):
                 others += 1

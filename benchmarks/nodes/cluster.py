@@ -35,7 +35,7 @@ class ChaosNode:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "WEFT_TOKEN": TOKEN},
+                env={**os.environ, "HEALD_TOKEN": TOKEN},
             )
 
     def kill(self) -> None:

@@ -19,12 +19,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
 
+from heald.core.envelope import Event
+from heald.core.events import TextDelta
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.sqlite import SqliteStore
+from heald.sessions.store import Store
+from heald_nodes.postgres.store import PostgresStore
 from postgres_server import running_postgres
-from weft.core.envelope import Event
-from weft.core.events import TextDelta
-from weft.sessions.postgres.store import PostgresStore
-from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionInfo, Store
 
 WORDS = ("the", "of", "and", "to", "in", "that", "for", "it", "as", "was", "with", "not", "his", "but", "this", "have")
 EXCHANGE = "ex_0123456789abcdef0123"
@@ -33,15 +34,15 @@ Measure = Callable[[], Awaitable[dict[str, int]]]
 
 def deltas(session: str, first: int, count: int, source: random.Random) -> list[Event]:
     """Deltas of eight characters or so, as a model streams them."""
-    found: list[Event] = []
+    events: list[Event] = []
     for seq in range(first, first + count):
         payload = TextDelta(0, f"msg_{session[4:24]}.0", " ".join(source.choices(WORDS, k=2)))
         name = f"{session}-1-{seq}"
         time = 1_790_000_000.0 + seq / 50
-        found.append(
+        events.append(
             Event(seq, name, session, "ex_0123456789abcdef0123", payload.type, payload.layer, time, 1, payload)
         )
-    return found
+    return events
 
 
 async def measure_store(name: str, store: Store, sizes: Measure, sessions: int, appends: int, events: int) -> None:
@@ -82,7 +83,7 @@ async def run(options: argparse.Namespace, url: str) -> None:
             sqlite = SqliteStore(file)
 
             async def sqlite_sizes(file: Path = file) -> dict[str, int]:
-                return {"file": sum(each.stat().st_size for each in file.parent.glob("sessions.db*") if each.is_file())}
+                return {"file": sum(part.stat().st_size for part in file.parent.glob("sessions.db*") if part.is_file())}
 
             await measure_store("sqlite", sqlite, sqlite_sizes, options.sessions, options.appends, events)
             await sqlite.close()

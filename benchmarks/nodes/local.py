@@ -14,7 +14,7 @@ from postgres_server import PostgresServer, running_postgres
 
 def node_command(store: str) -> str:
     """The command that starts a node, for the drivers of this folder."""
-    start = f"{sys.executable} -m weft.cli.main serve --store '{store}' --node {{node}} --port {{port}}"
+    start = f"{sys.executable} -m heald_cli.main serve --store '{store}' --node {{node}} --port {{port}}"
     return f"{start} --base-url {{model}} --model m --no-open --tools none --max-exchanges 1000"
 
 

@@ -1,1 +1,1 @@
-"""Pages of our own making that `weft eval` measures on; see README.md beside this file."""
+"""Pages of our own making that `heald eval` measures on; see README.md beside this file."""

@@ -50,10 +50,10 @@ class Sheet:
 
     def some(self, items: Sequence[str], count: int) -> list[str]:
         """Return that many items in random order; all of them more than once if there are too few."""
-        found: list[str] = []
-        while len(found) < count:
-            found += self.dice.sample(list(items), len(items))
-        return found[:count]
+        chosen: list[str] = []
+        while len(chosen) < count:
+            chosen += self.dice.sample(list(items), len(items))
+        return chosen[:count]
 
     def columns(self, count: int) -> str:
         return f"display:grid;grid-template-columns:repeat({1 if self.narrow else count},1fr);gap:24px"
@@ -77,12 +77,12 @@ def icon(name: str, size: int = 20) -> str:
 
 def nav(s: Sheet) -> str:
     dark = s.dice.random() < 0.3
-    links = "".join(f'<a href="#">{each}</a>' for each in s.words.menu[: 2 if s.narrow else s.dice.choice((4, 5, 6))])
+    links = "".join(f'<a href="#">{entry}</a>' for entry in s.words.menu[: 2 if s.narrow else s.dice.choice((4, 5, 6))])
     look = f"background:{s.look.ink};color:{s.look.ground}" if dark else f"border-bottom:1px solid {s.look.line}"
     search = ""
     if not s.narrow and s.dice.random() < 0.5:
         search = f'<input type="search" aria-label="Search" placeholder="{s.words.titles[0][:22]}">'
-    icons = "".join(icon(each) for each in s.some(ICONS[:6], 2))
+    icons = "".join(icon(entry) for entry in s.some(ICONS[:6], 2))
     return (
         f'<header class="bar" style="{look}"><strong class="brand">{s.pick(s.words.brands)}</strong>'
         f"<nav>{links}</nav><span class='push'></span>{search}{icons}</header>"
@@ -187,23 +187,23 @@ def article(s: Sheet) -> str:
     """A text with links, bold words and code inside of its sentences."""
     first, second, third, fourth = s.some(s.words.sentences, 4)
     head, _, tail = second.partition(" ")
-    items = "".join(f"<li>{each}</li>" for each in s.some(s.words.sentences, 3))
+    items = "".join(f"<li>{sentence}</li>" for sentence in s.some(s.words.sentences, 3))
     return (
         f'<section class="wrap text"><h1>{s.pick(s.words.titles)}</h1><p>{first} <a href="#" class="link">'
         f"{s.pick(s.words.actions)}</a> {third}</p><p><strong>{head}</strong> {tail} {fourth}</p>"
         f"<h2>{s.pick(s.words.titles)}</h2><ul>{items}</ul>"
-        f"<pre>import weft\n\nagent = weft.Agent(&quot;local/vision&quot;)\nprint(agent.run_sync(&quot;Hello&quot;).text)</pre>"
+        f"<pre>import heald\n\nagent = heald.Agent(&quot;local/vision&quot;)\nprint(agent.run_sync(&quot;Hello&quot;).text)</pre>"
         f"<blockquote>{s.pick(s.words.sentences)}</blockquote></section>"
     )
 
 
 def docs(s: Sheet) -> str:
-    links = "".join(f'<a href="#">{each}</a>' for each in (*s.words.menu, *s.words.actions))
+    links = "".join(f'<a href="#">{entry}</a>' for entry in (*s.words.menu, *s.words.actions))
     return f'<div class="docs"><aside>{links}</aside>{article(s)}</div>' if not s.narrow else article(s)
 
 
 def table(s: Sheet) -> str:
-    heads = "".join(f"<th>{each}</th>" for each in ("#", *s.words.menu[:4]))
+    heads = "".join(f"<th>{head}</th>" for head in ("#", *s.words.menu[:4]))
     states = (("#dcfce7", "#166534"), ("#fef3c7", "#92400e"), ("#fee2e2", "#991b1b"))
     rows: list[str] = []
     for number in range(s.dice.choice((6, 8))):
@@ -225,7 +225,7 @@ def form(s: Sheet) -> str:
         f'<label class="check"><input type="checkbox"{" checked" if number else ""}>{text}</label>'
         for number, text in enumerate(s.some(s.words.sentences, 2))
     )
-    options = "".join(f"<option>{each}</option>" for each in s.words.things)
+    options = "".join(f"<option>{thing}</option>" for thing in s.words.things)
     return (
         f'<section class="wrap"><form class="card" style="max-width:720px"><h2>{s.pick(s.words.titles)}</h2>'
         f'<div style="{s.columns(2)}">{fields}<label>{s.words.menu[1]}<select>{options}</select></label></div>'
@@ -269,7 +269,7 @@ def quotes(s: Sheet) -> str:
 def prices(s: Sheet) -> str:
     cards = "".join(
         f'<div class="card{" best" if at == 1 else ""}"><h3>{name}</h3><p class="figure">{9 + 20 * at} €</p>'
-        + "".join(f'<p class="row">{icon("check", 16)}<span>{each}</span></p>' for each in s.some(s.words.things, 3))
+        + "".join(f'<p class="row">{icon("check", 16)}<span>{thing}</span></p>' for thing in s.some(s.words.things, 3))
         + f'<a class="button" href="#">{s.pick(s.words.actions)}</a></div>'
         for at, name in enumerate(s.some(s.words.brands, 3))
     )
@@ -297,10 +297,10 @@ def cookies(s: Sheet) -> str:
 
 def footer(s: Sheet) -> str:
     columns = "".join(
-        f"<div><b>{head}</b>" + "".join(f'<a href="#">{each}</a>' for each in s.some(s.words.things, 3)) + "</div>"
+        f"<div><b>{head}</b>" + "".join(f'<a href="#">{thing}</a>' for thing in s.some(s.words.things, 3)) + "</div>"
         for head in s.words.menu[: 2 if s.narrow else 4]
     )
-    marks = "".join(icon(each) for each in BRANDS[:4])
+    marks = "".join(icon(thing) for thing in BRANDS[:4])
     return (
         f'<footer><div class="wrap"><div style="display:flex;gap:48px;flex-wrap:wrap">{columns}</div>'
         f'<p class="row"><small>© 2026 {s.pick(s.words.brands)}</small><span class="push"></span>{marks}</p></div></footer>'

@@ -231,12 +231,12 @@ def room(_rng: np.random.Generator, width: int, height: int) -> Image.Image:
     return image
 
 
-def marble(one: Colour, two: Colour) -> Callable[..., Image.Image]:
+def marble(light: Colour, dark: Colour) -> Callable[..., Image.Image]:
     """Colours that run into each other."""
 
     def draw(rng: np.random.Generator, width: int, height: int) -> Image.Image:
         waves = (np.sin(_noise(rng, width, height) * 12) / 2 + 0.5)[:, :, None]
-        return Image.fromarray((np.array(one) * waves + np.array(two) * (1 - waves)).astype("uint8"))
+        return Image.fromarray((np.array(light) * waves + np.array(dark) * (1 - waves)).astype("uint8"))
 
     return draw
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.pages import made, pictures
-from weft.studio.browser.browser import Browser
-from weft.studio.browser.page import DESKTOP, MOBILE, PageResponse, Viewport, media_type, project_path
-from weft.studio.evaluate.quality import with_parts
+from heald_studio.browser.browser import Browser
+from heald_studio.browser.page import DESKTOP, MOBILE, PageResponse, Viewport, media_type, project_path
+from heald_studio.evaluate.page_parts import with_parts
 
 HERE = Path(__file__).parent
 CACHE = HERE / ".cache"

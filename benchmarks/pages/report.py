@@ -1,6 +1,6 @@
 """The page of the documentation about the evaluation: `python -m benchmarks.pages.report REPORT [--docs docs]`.
 
-REPORT is what `weft eval -o REPORT` has written. It becomes docs/evaluation.md, with the bars and whether they are met,
+REPORT is the folder of `heald eval -o REPORT`. It becomes docs/evaluation.md, with the bars and whether they are met,
 every page's figures, and in docs/evaluation/ one small picture for each page: what was asked, and what was made of it.
 """
 
@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 from PIL import Image
 
-from weft.studio.evaluate.report import BARS, COLUMNS_BY_KEY, Bar
+from heald_studio.evaluate.bars import BARS, Bar
+from heald_studio.evaluate.columns import COLUMNS_BY_KEY
 
 WIDTH, HEIGHT, SEAM = 400, 640, 8
 SCORES = ("block", "text", "position", "colour", "ssim", "flatters")
@@ -78,7 +79,7 @@ def main() -> None:
     options = parser.parse_args()
     source = options.report / "report.json"
     if not source.is_file():
-        sys.exit(f"There is no {source.name} in {options.report.name}; run weft eval -o {options.report.name} first.")
+        sys.exit(f"There is no {source.name} in {options.report.name}; run heald eval -o {options.report.name} first.")
     data: dict[str, Any] = msgspec.json.decode(source.read_bytes())
     pictures = _pictures(options.report, data["rows"], options.docs / "evaluation")
     hidden = TIMES if options.without_times else ()
@@ -91,9 +92,9 @@ def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tu
     yield INTRODUCTION
     if note:
         yield f"{note}\n"
-    yield from (f"{each}\n" for each in data["notes"])
+    yield from (f"{line}\n" for line in data["notes"])
     yield from ("## Bars", "", "| bar | " + " | ".join(GROUPS) + " | all |", "|---|" + "---:|" * (len(GROUPS) + 1))
-    summaries = {each["group"]: each for each in data["summaries"]}
+    summaries = {line["group"]: line for line in data["summaries"]}
     present = {row["group"] for row in data["rows"]}
     if len(present) == 1:
         summaries |= dict.fromkeys(present, summaries["all"])
@@ -109,15 +110,15 @@ def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tu
     for row in rows:
         cells = [COLUMNS_BY_KEY[key].format(row["figures"][key]) for key in SHOWN]
         yield f"| {row['target']} | {' | '.join(cells)} |"
-    shown = [row for row in rows if row["group"] != SEALED]
-    if shown:
+    open_rows = [row for row in rows if row["group"] != SEALED]
+    if open_rows:
         yield from (
             "",
             "## Side by side",
             "",
             "Left the given picture, right the page that was made; tall ones are cut. Sealed ones are not shown.",
         )
-    for row in shown:
+    for row in open_rows:
         name = row["target"]
         yield from ("", f"### {name}", "")
         yield row["error"] or f"![{name}: given and made]({pictures[name]})"
@@ -127,9 +128,9 @@ def _worst_pages(summaries: dict[str, Any]) -> Iterator[str]:
     """Name the page with the worst value of each score, in the sealed set if there is one."""
     group = next((name for name in (*GROUPS, "all") if name in summaries), "all")
     parts = [
-        f"{column.label} {column.format(each['worst'])} ({each['where']})"
-        for each in summaries[group]["figures"]
-        if each["column"] in SCORES and each["where"] and (column := COLUMNS_BY_KEY[each["column"]])
+        f"{column.label} {column.format(figure['worst'])} ({figure['where']})"
+        for figure in summaries[group]["figures"]
+        if figure["column"] in SCORES and figure["where"] and (column := COLUMNS_BY_KEY[figure["column"]])
     ]
     if parts:
         yield from (f"The worst of {group}: {', '.join(parts)}.", "")
@@ -150,10 +151,10 @@ def _pictures(report: Path, rows: list[dict[str, Any]], folder: Path) -> dict[st
         old.unlink()
     paths: dict[str, str] = {}
     for number, row in enumerate(rows, 1):
-        found = [next(iter(report.glob(f"pictures/{number:03}-*-{kind}.webp")), None) for kind in ("target", "result")]
+        pair = [next(iter(report.glob(f"pictures/{number:03}-*-{kind}.webp")), None) for kind in ("target", "result")]
         name = f"{row['target'].replace('/', '-')}.webp"
-        if all(found) and row["group"] != SEALED:
-            _beside([path for path in found if path is not None]).save(folder / name, "WEBP", quality=58, method=6)
+        if all(pair) and row["group"] != SEALED:
+            _beside([path for path in pair if path is not None]).save(folder / name, "WEBP", quality=58, method=6)
             paths[row["target"]] = f"evaluation/{name}"
     return paths
 

@@ -5,8 +5,8 @@ from types import MappingProxyType
 ROWS = MappingProxyType(
     {
         "bare": "benchmarks.rows.bare",
-        "weft": "benchmarks.rows.weft_session",
-        "weft-agent": "benchmarks.rows.weft_agent",
+        "heald": "benchmarks.rows.heald_session",
+        "heald-agent": "benchmarks.rows.heald_agent",
         "openai": "benchmarks.rows.openai_sdk",
         "anthropic": "benchmarks.rows.anthropic_sdk",
         "google-genai": "benchmarks.rows.google_genai_sdk",

@@ -83,9 +83,9 @@ class Conversation:
         seq = event.get("seq")
         if not isinstance(seq, int) or event.get("session") != self.id:
             return
-        known = self.seen.get(seq)
-        self.doubled += known is not None
-        self.changed += known is not None and known != digest(event)
+        earlier = self.seen.get(seq)
+        self.doubled += earlier is not None
+        self.changed += earlier is not None and earlier != digest(event)
         self.seen[seq] = digest(event)
         if event["type"] == "exchange_response":
             self.ended.add(str(event["exchange"]))
@@ -106,7 +106,7 @@ class Conversation:
 async def drip(port: int, seconds: float, count: int) -> None:
     """Connections without a token that send a byte now and then."""
 
-    async def one() -> None:
+    async def drip_bytes() -> None:
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(seconds):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -116,13 +116,13 @@ async def drip(port: int, seconds: float, count: int) -> None:
                     await writer.drain()
                     await asyncio.sleep(random.uniform(0.5, 2))
 
-    await asyncio.gather(*(one() for _ in range(count)))
+    await asyncio.gather(*(drip_bytes() for _ in range(count)))
 
 
 async def send_garbage(port: int, count: int) -> None:
     """Requests that are none, all at once."""
 
-    async def one() -> None:
+    async def send_bytes() -> None:
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(5):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -130,7 +130,7 @@ async def send_garbage(port: int, count: int) -> None:
                 await reader.read(1000)
                 writer.close()
 
-    await asyncio.gather(*(one() for _ in range(count)))
+    await asyncio.gather(*(send_bytes() for _ in range(count)))
 
 
 async def read_nothing(url: str, client: aiohttp.ClientSession, session: str, seconds: float) -> None:

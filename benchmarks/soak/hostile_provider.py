@@ -2,9 +2,9 @@
 
 import random
 
-from weft.core.messages import ToolCall
-from weft.testing.server import Cut, Pause, ReceivedRequest, Reply, Reset, Step
-from weft.testing.streams import wire_reply, wire_stream
+from heald.core.messages import ToolCall
+from heald.testing.server import Cut, Pause, ReceivedRequest, Reply, Reset, Step
+from heald.testing.streams import wire_reply, wire_stream
 
 WORDS = ["word ", "longer word ", "語 ", "a\nline ", "é "]
 

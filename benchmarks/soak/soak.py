@@ -27,10 +27,10 @@ import aiohttp
 
 from benchmarks.soak.clients import HEADERS, NETWORK, TOKEN, Conversation, drip, read_nothing, send_garbage
 from benchmarks.soak.hostile_provider import GOOD, HostileProvider
-from weft.core.envelope import decode_event
-from weft.core.json import encode
-from weft.testing.checker import check_log
-from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald.core.envelope import decode_event
+from heald.core.json import encode
+from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald_check.checker import check_log
 
 DISK = 3 * 1024 * 1024 * 1024
 """Bytes of the disk that is filled; the log of ten minutes needs a part of them."""
@@ -39,7 +39,7 @@ GROWTH = 40 * 1024 * 1024
 
 
 class Server:
-    """`weft serve` in one life after the other, on one port and one folder."""
+    """`heald serve` in one life after the other, on one port and one folder."""
 
     def __init__(self, folder: Path, model: str) -> None:
         with socket.socket() as free:
@@ -57,7 +57,7 @@ class Server:
         words = [
             sys.executable,
             "-m",
-            "weft.cli.main",
+            "heald_cli.main",
             "serve",
             "--port",
             str(self.port),
@@ -117,9 +117,9 @@ class Soak:
     async def run(self, client: aiohttp.ClientSession, provider: HostileProvider) -> None:
         stop = asyncio.Event()
         self.conversations = [Conversation(self._server.url, client) for _ in range(self._options.sessions)]
-        await asyncio.gather(*(each.open() for each in self.conversations))
-        readers = [asyncio.create_task(each.read()) for each in self.conversations]
-        askers = [asyncio.create_task(each.ask(stop)) for each in self.conversations]
+        await asyncio.gather(*(conversation.open() for conversation in self.conversations))
+        readers = [asyncio.create_task(conversation.read()) for conversation in self.conversations]
+        askers = [asyncio.create_task(conversation.ask(stop)) for conversation in self.conversations]
         probe = asyncio.create_task(self._probe(client))
         end = monotonic() + self._options.seconds
         while monotonic() < end:
@@ -273,7 +273,7 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two attacks")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the store and the server's log")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="weft-soak-"))
+    folder = Path(tempfile.mkdtemp(prefix="heald-soak-"))
     (folder / "data").mkdir()
     has_disk = _mount(folder / "data")
     if not has_disk:
@@ -294,7 +294,7 @@ def _mount(folder: Path) -> bool:
     """Mount a small file system in memory, which can be filled."""
     if os.getuid() != 0:
         return False
-    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "weft-soak", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "heald-soak", str(folder)]
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 

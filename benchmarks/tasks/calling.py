@@ -21,8 +21,8 @@ def convert(amount: float, source: str, target: str) -> str:
 
 def book(title: str) -> str:
     """Author and year of a book."""
-    found = _BOOKS.get(title.strip().lower())
-    return "unknown book" if found is None else f"{found[0]}, {found[1]}"
+    entry = _BOOKS.get(title.strip().lower())
+    return "unknown book" if entry is None else f"{entry[0]}, {entry[1]}"
 
 
 def stock(part: str) -> str:

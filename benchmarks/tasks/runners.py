@@ -1,4 +1,4 @@
-"""Agents that do the tasks: Weft, and others where they are installed."""
+"""Agents that do the tasks: Heald, and others where they are installed."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import weft
+import heald
 from benchmarks.tasks.calling import FUNCTIONS
 from benchmarks.tasks.task import Function
 
@@ -41,11 +41,11 @@ class Runner:
 
 
 def available_runners() -> list[Runner]:
-    """The agents that can run here, Weft first."""
+    """The agents that can run here, Heald first."""
     runners = [
-        Runner("weft", lambda text, folder, place: _weft_code(text, folder, place, "auto"), _weft_call),
-        Runner("weft, tools only", lambda text, folder, place: _weft_code(text, folder, place, "tools")),
-        Runner("weft, four small tools", _weft_small),
+        Runner("heald", lambda text, folder, place: _heald_code(text, folder, place, "auto"), _heald_call),
+        Runner("heald, tools only", lambda text, folder, place: _heald_code(text, folder, place, "tools")),
+        Runner("heald, four small tools", _heald_small),
     ]
     if find_spec("pydantic_ai") is not None:
         runners.append(Runner("pydantic-ai", _pydantic_code, _pydantic_call))
@@ -90,29 +90,29 @@ def file_functions(folder: Path) -> list[Function]:
     return [list_files, read_file, write_file, edit_file]
 
 
-# --- Weft --------------------------------------------------------------------------------------------------------
+# --- Heald --------------------------------------------------------------------------------------------------------
 
 
-def _run_weft(text: str, place: Place, **options: Any) -> str:
+def _run_heald(text: str, place: Place, **options: Any) -> str:
     async def run() -> str:
-        model = weft.Model(place.model, base_url=place.base_url, api_key=place.key)
-        budget = weft.Budget(turns=_TURNS, seconds=SECONDS)
-        async with weft.Agent(model, budget=budget, **options) as agent:
+        model = heald.Model(place.model, base_url=place.base_url, api_key=place.key)
+        budget = heald.Budget(turns=_TURNS, seconds=SECONDS)
+        async with heald.Agent(model, budget=budget, **options) as agent:
             return (await agent.run(text)).text
 
     return asyncio.run(run())
 
 
-def _weft_code(text: str, folder: Path, place: Place, edit_format: str) -> None:
-    _run_weft(text, place, tools=["files"], workspace=folder, edit_format=edit_format)
+def _heald_code(text: str, folder: Path, place: Place, edit_format: str) -> None:
+    _run_heald(text, place, tools=["files"], workspace=folder, edit_format=edit_format)
 
 
-def _weft_small(text: str, folder: Path, place: Place) -> None:
-    _run_weft(text, place, tools=[weft.tool(function) for function in file_functions(folder)])
+def _heald_small(text: str, folder: Path, place: Place) -> None:
+    _run_heald(text, place, tools=[heald.tool(function) for function in file_functions(folder)])
 
 
-def _weft_call(text: str, place: Place) -> str:
-    return _run_weft(text, place, tools=[weft.tool(function) for function in FUNCTIONS])
+def _heald_call(text: str, place: Place) -> str:
+    return _run_heald(text, place, tools=[heald.tool(function) for function in FUNCTIONS])
 
 
 # --- others ------------------------------------------------------------------------------------------------------

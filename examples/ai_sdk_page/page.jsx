@@ -3,8 +3,8 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
 
-const server = import.meta.env.VITE_WEFT_URL ?? "http://127.0.0.1:7878";
-const token = import.meta.env.VITE_WEFT_TOKEN ?? "";
+const server = import.meta.env.VITE_HEALD_URL ?? "http://127.0.0.1:7878";
+const token = import.meta.env.VITE_HEALD_TOKEN ?? "";
 const headers = { Authorization: `Bearer ${token}` };
 const transport = new DefaultChatTransport({ api: `${server}/api/chat`, headers });
 

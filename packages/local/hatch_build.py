@@ -15,6 +15,6 @@ class Models(BuildHookInterface[Any]):
         if version == "editable":
             return
         root = Path(self.root)
-        for program in ("fetch_models.py", "fetch_icons.py"):
+        for program in ("fetch_models.py", "fetch_icons.py", "make_notices.py"):
             subprocess.run([sys.executable, str(root / program)], check=True, cwd=root)
-        build_data["artifacts"].append("src/weft_local/models/*")
+        build_data["artifacts"].append("src/heald_local/models/*")

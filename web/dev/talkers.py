@@ -5,12 +5,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import weft
-from weft.core.errors import InvalidRequest
-from weft.core.messages import Message, Text, ToolDefinition
-from weft.core.turn import Settings, Usage
-from weft.providers.base import ProviderSession
-from weft.providers.scripted import Script, ScriptedModel, ScriptedRequest
+import heald
+from heald.core.errors import InvalidRequest
+from heald.core.messages import Message, Text, ToolDefinition
+from heald.core.turn import Settings, Usage
+from heald.providers.base import ProviderSession
+from heald.providers.scripted import Script, ScriptedModel, ScriptedRequest
 
 S = ScriptedModel
 
@@ -71,8 +71,8 @@ const tries = {{
   send: () => document.getElementById("send").click(),
 }};
 for (const [name, attempt] of Object.entries(tries)) try {{ attempt(); }} catch (error) {{ void error; }}
-parent.postMessage({{weft: "selected", html: "<img src=x onerror='window.__pwn=1'>", path: "body", index: 0}}, "*");
-parent.postMessage({{weft: "error", text: "<img src=x onerror='window.__pwn=1'>"}}, "*");
+parent.postMessage({{heald: "selected", html: "<img src=x onerror='window.__pwn=1'>", path: "body", index: 0}}, "*");
+parent.postMessage({{heald: "error", text: "<img src=x onerror='window.__pwn=1'>"}}, "*");
 </script><p id="below">The script above has run.</p>
 """
     + MORE * 2
@@ -264,14 +264,14 @@ def talkers() -> dict[str, Any]:
     }
 
 
-helper = weft.Agent(Talker("scripted/helper"), tools=["files"]).as_tool("helper", "Lets another agent do something.")
+helper = heald.Agent(Talker("scripted/helper"), tools=["files"]).as_tool("helper", "Lets another agent do something.")
 
 
-@weft.tool
-async def paint() -> weft.ToolOutput:
+@heald.tool
+async def paint() -> heald.ToolOutput:
     """Paint a small picture."""
     await asyncio.sleep(0)
-    return weft.ToolOutput(content=[weft.Image(media_type="image/png", data=DOT)], summary="Painted a dot")
+    return heald.ToolOutput(content=[heald.Image(media_type="image/png", data=DOT)], summary="Painted a dot")
 
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hasBlobs, restoreBlobs } from "weft-client";
+import { hasBlobs, restoreBlobs } from "@heald/client";
 
 const event = () => ({
   seq: 3,

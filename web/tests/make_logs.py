@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-import weft
-from weft.agent.agent import Agent
-from weft.agent.state import ConversationState
-from weft.core.client_events import ResponseRequested
-from weft.core.context_events import ConversationCompacted, ConversationRestored, PromptProgress, RequestWithdrawn
-from weft.core.envelope import Event, decode_event
-from weft.core.errors import InvalidRequest, Overloaded
-from weft.core.events import (
+import heald
+from heald.agent.agent import Agent
+from heald.agent.state import ConversationState
+from heald.core.client_events import ResponseRequested
+from heald.core.context_events import ConversationCompacted, ConversationRestored, PromptProgress, RequestWithdrawn
+from heald.core.envelope import Event, decode_event
+from heald.core.errors import InvalidRequest, Overloaded
+from heald.core.events import (
     ApprovalRequested,
     ConversationSteered,
     ConversationWaiting,
@@ -34,37 +34,37 @@ from weft.core.events import (
     ToolExecuting,
     UserMessage,
 )
-from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, Source, Text, ToolCall, ToolResult, user_message
-from weft.core.payload import Payload
-from weft.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
+from heald.core.json import JsonObject, encode
+from heald.core.messages import Message, Source, Text, ToolCall, ToolResult, user_message
+from heald.core.payload import Payload
+from heald.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 
-S = weft.ScriptedModel
+S = heald.testing.ScriptedModel
 LOGS = Path(__file__).parent / "logs"
 EVERY = 7
 PAGE = "<!doctype html>\n<title>Grüße 👋</title>\n<h1>Hello</h1>\n"
 
 
-@weft.tool
+@heald.tool
 async def look(place: str = "") -> str:
     """Looks."""
     return f"seen {place}"
 
 
-@weft.tool(effect="write")
+@heald.tool(effect="write")
 async def change(what: str) -> str:
     """Changes."""
     return f"changed {what}"
 
 
-@weft.tool
-async def paint() -> weft.ToolOutput:
+@heald.tool
+async def paint() -> heald.ToolOutput:
     """Paints."""
-    return weft.ToolOutput(content=[weft.Image(media_type="image/png", data="iVBORw0KGgo=")], summary="Painted")
+    return heald.ToolOutput(content=[heald.Image(media_type="image/png", data="iVBORw0KGgo=")], summary="Painted")
 
 
-@weft.tool
-async def wait_long(ctx: weft.ToolContext) -> str:
+@heald.tool
+async def wait_long(ctx: heald.ToolContext) -> str:
     """Waits."""
     ctx.output("waiting\n")
     await asyncio.sleep(60)
@@ -147,7 +147,7 @@ async def approved() -> Recording:
         [S.call("change", what="one"), S.call("change", what="two")],
         "Done.",
         tools=[change],
-        permissions=weft.Permissions("auto", ["ask change"]),
+        permissions=heald.Permissions("auto", ["ask change"]),
         on_approval=_first_only(),
     )
     await it.ask("Change.")
@@ -166,7 +166,7 @@ def _first_only() -> Callable[[ApprovalRequested], Awaitable[bool]]:
 
 async def waiting() -> Recording:
     """It ends while somebody is asked: what waits must be there after a reload."""
-    it = Recording([S.call("change", what="it")], tools=[change], permissions=weft.Permissions("auto", ["ask change"]))
+    it = Recording([S.call("change", what="it")], tools=[change], permissions=heald.Permissions("auto", ["ask change"]))
     it.agent.send("Change it.")
     await it.until(ApprovalRequested)
     return it
@@ -248,12 +248,12 @@ async def steered() -> Recording:
 
 async def pictures() -> Recording:
     it = Recording([S.call("paint")], "There.", tools=[paint])
-    await it.agent.run(["Paint like this.", weft.Image(media_type="image/png", data="iVBORw0KGgo=")])
+    await it.agent.run(["Paint like this.", heald.Image(media_type="image/png", data="iVBORw0KGgo=")])
     return it
 
 
 async def limited() -> Recording:
-    it = Recording([S.call("look")], [S.call("look")], tools=[look], budget=weft.Budget(turns=2))
+    it = Recording([S.call("look")], [S.call("look")], tools=[look], budget=heald.Budget(turns=2))
     await it.ask("Look twice.")
     return it
 

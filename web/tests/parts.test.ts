@@ -18,7 +18,7 @@ import { isLoopback } from "../src/studio/share";
 import { beginsWithPage } from "../src/studio/source";
 import { stepsOf, withoutSteps } from "../src/studio/steps";
 import type { VersionView } from "../src/wire/api";
-import { delayBefore } from "weft-client";
+import { delayBefore } from "@heald/client";
 
 describe("markdown", () => {
   test("is markdown", () => {

@@ -16,12 +16,15 @@ from unittest import mock
 
 from PIL import Image
 
-from weft.vision.arrange.nesting import nest
-from weft.vision.arrange.page import trim_pictures
-from weft.vision.arrange.semantics import add_semantics
-from weft.vision.elements import Detection, Part, Rect, spanning
-from weft.vision.see import models
-from weft.vision.see.detect import clear_cache, detect_elements
+from heald_local.arrange.nesting import nest
+from heald_local.arrange.page import trim_pictures
+from heald_local.arrange.part import Part
+from heald_local.arrange.semantics import add_semantics
+from heald_local.see import models
+from heald_local.see.detect import detect_elements
+from heald_local.see.detection_cache import clear_cache
+from heald_pictures.elements import Detection
+from heald_pictures.rect import Rect, spanning
 
 STATES = ("checkbox", "checkbox_on", "radio", "radio_on", "switch", "switch_on", "slider")
 

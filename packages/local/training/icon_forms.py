@@ -1,6 +1,6 @@
 """Writes the normal forms of all icons of `icons.jsonl`, and prints the SHA-256 that belongs into `see/icon_sets.py`.
 
-python icon_forms.py ../src/weft_local/models/icons.jsonl ../src/weft_local/icons.bin
+python icon_forms.py ../src/heald_local/models/icons.jsonl ../src/heald_local/icons.bin
 """
 
 import hashlib
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.vision.see.icon_plates import SIDE, normal_form
-from weft.vision.see.icon_sets import pack_forms, read_icon
-from weft.vision.see.icons import draw_usual
+from heald_local.see.icon_plates import SIDE, normal_form
+from heald_local.see.icon_sets import pack_forms, read_icon
+from heald_local.see.icons import draw_usual
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
     python icon_samples.py OUT --known ICONS.jsonl --others FOLDER… [--sheets 3] [--seed 1]
 
 OUT gets `N.png` and `N.jpg`: sheets of icons in sizes from 12 to 48 pixels, in many widths of strokes and colours, on tinted
-grounds, at fractions of pixels; `truth.json` has the icon of each cell. Icons of the other folders are in no set that Weft
+grounds, at fractions of pixels; `truth.json` has the icon of each cell. Icons of the other folders are in no set that Heald
 knows: they must not be recognised, unless they look like one that is.
 """
 
@@ -24,7 +24,7 @@ SIZES = (12, 14, 16, 16, 16, 18, 20, 20, 20, 24, 24, 24, 28, 32, 40, 48)
 
 
 def read_known(file: Path) -> list[dict[str, Any]]:
-    """Return the icons of Weft's own file, as markup."""
+    """Return the icons of Heald's own file, as markup."""
     found: list[dict[str, Any]] = []
     for line in file.read_text("utf-8").splitlines():
         group, name, _, view, kind, shapes = json.loads(line)

@@ -94,15 +94,15 @@ function Queue({ session, conversation }: Props) {
   if (conversation.queue.size === 0) return null;
   return (
     <ul className="queue" aria-label="Waiting requests">
-      {[...conversation.queue.values()].map((each) => (
-        <li key={each.request} className="row">
+      {[...conversation.queue.values()].map((queued) => (
+        <li key={queued.request} className="row">
           <span className="badge">Queued</span>
-          <span className="grow truncate">{each.message === null ? "A request" : (each.message.said ?? textOf(each.message))}</span>
+          <span className="grow truncate">{queued.message === null ? "A request" : (queued.message.said ?? textOf(queued.message))}</span>
           <IconButton
             small
             icon="close"
             label="Take back"
-            onClick={() => void sessions.cancel(session, each.request).catch(showFailure)}
+            onClick={() => void sessions.cancel(session, queued.request).catch(showFailure)}
           />
         </li>
       ))}
@@ -112,14 +112,14 @@ function Queue({ session, conversation }: Props) {
 
 export function contentOf(text: string, attachments: Attachment[]): Content {
   const content: Content = text.trim() === "" ? [] : [{ type: "text", text: text.trim() }];
-  for (const each of attachments) {
-    if (each.kind === "html") {
-      content.push({ type: "text", text: `${each.name}:\n\n${each.data}` });
+  for (const attachment of attachments) {
+    if (attachment.kind === "html") {
+      content.push({ type: "text", text: `${attachment.name}:\n\n${attachment.data}` });
       continue;
     }
-    const { mediaType, base64 } = splitData(each.data);
-    if (each.kind === "image") content.push({ type: "image", media_type: mediaType, data: base64 });
-    else content.push({ type: "file", media_type: mediaType, data: base64, name: each.name });
+    const { mediaType, base64 } = splitData(attachment.data);
+    if (attachment.kind === "image") content.push({ type: "image", media_type: mediaType, data: base64 });
+    else content.push({ type: "file", media_type: mediaType, data: base64, name: attachment.name });
   }
   return content;
 }

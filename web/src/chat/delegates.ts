@@ -1,6 +1,5 @@
 /**
- * Agents that worked for calls of a session. What they do is heard live; what was not heard, because the page was not
- * there or the connection was not, is read from their logs.
+ * Subagents of a session. Their events arrive live; events that the page missed are read from their logs.
  */
 
 import { useEffect, useReducer, useRef, useState } from "react";
@@ -13,26 +12,26 @@ import type { EventSocket } from "../wire/socket";
 type ByCall = ReadonlyMap<string, string>;
 
 const PAGE = 1000;
-const asked = new Map<string, Promise<ByCall>>();
+const requests = new Map<string, Promise<ByCall>>();
 const watched = new WeakSet<EventSocket>();
 
-/** The sessions that worked for a session, by the call. It is asked once for each connection. */
+/** The sessions of subagents by their call. Requested once for each connection. */
 function delegatesOf(session: string, socket: EventSocket): Promise<ByCall> {
   if (!watched.has(socket)) {
     watched.add(socket);
-    socket.onState(() => asked.clear());
+    socket.onState(() => requests.clear());
   }
-  const known = asked.get(session);
-  if (known !== undefined) return known;
-  const found = get<{ delegates: { session: string; call: string }[] }>(route("sessions", session, "delegates")).then(
-    ({ delegates }) => new Map(delegates.map((each) => [each.call, each.session])),
+  const pending = requests.get(session);
+  if (pending !== undefined) return pending;
+  const request = get<{ delegates: { session: string; call: string }[] }>(route("sessions", session, "delegates")).then(
+    ({ delegates }) => new Map(delegates.map((delegate) => [delegate.call, delegate.session])),
     () => new Map<string, string>(),
   );
-  asked.set(session, found);
-  return found;
+  requests.set(session, request);
+  return request;
 }
 
-/** Read on in a log, from where a conversation stands. */
+/** Read the rest of a log, from the position of a conversation. */
 async function readOn(conversation: Conversation): Promise<void> {
   for (;;) {
     const path = `${route("sessions", conversation.session, "log")}?after=${conversation.seq}&limit=${PAGE}`;
@@ -42,36 +41,36 @@ async function readOn(conversation: Conversation): Promise<void> {
   }
 }
 
-/** What an agent says and does for a call; null if none works for it. */
+/** The conversation of the subagent that works for a call; null if there is none. */
 export function useDelegate(parent: string, call: string): Conversation | null {
   const live = useLive();
-  const [, again] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
   const [stored, setStored] = useState<string | null>(null);
   const read = useRef<Conversation | null>(null);
   const reading = useRef(false);
   const session = live.delegateOf(call) ?? stored;
-  const heard = session === null ? undefined : live.at(session)?.conversation;
-  const whole = heard !== undefined && heard.events.length === heard.seq;
+  const received = session === null ? undefined : live.at(session)?.conversation;
+  const whole = received !== undefined && received.events.length === received.seq;
   useEffect(() => {
-    if (session !== null) return live.listen(session, again);
+    if (session !== null) return live.listen(session, rerender);
     let current = true;
-    void delegatesOf(parent, live.socket).then((found) => current && setStored(found.get(call) ?? null));
+    void delegatesOf(parent, live.socket).then((sessions) => current && setStored(sessions.get(call) ?? null));
     return () => {
       current = false;
     };
   }, [live, parent, call, session]);
-  const past = session === null || whole ? null : (read.current ??= new Conversation(session));
-  for (const event of past === null ? [] : (heard?.events ?? [])) if (event.seq === (past?.seq ?? 0) + 1) past?.feed(event);
-  const behind = past !== null && (past.seq === 0 || past.seq < (heard?.seq ?? 0));
+  const replay = session === null || whole ? null : (read.current ??= new Conversation(session));
+  for (const event of replay === null ? [] : (received?.events ?? [])) if (event.seq === (replay?.seq ?? 0) + 1) replay?.feed(event);
+  const behind = replay !== null && (replay.seq === 0 || replay.seq < (received?.seq ?? 0));
   useEffect(() => {
-    if (!behind || past === null || reading.current) return;
+    if (!behind || replay === null || reading.current) return;
     reading.current = true;
-    void readOn(past)
+    void readOn(replay)
       .catch(() => undefined)
       .finally(() => {
         reading.current = false;
-        again();
+        rerender();
       });
-  }, [behind, past, heard?.seq]);
-  return whole ? heard : past;
+  }, [behind, replay, received?.seq]);
+  return whole ? received : replay;
 }

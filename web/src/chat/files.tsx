@@ -22,28 +22,28 @@ export function Files({ session, conversation }: { session: string; conversation
   const revisions = [...conversation.files.values()].reduce((sum, change) => sum + change.revision, 0);
   const listed = useFetched(`${session}-${conversation.files.size}`, () => sessions.files(session));
   const fetched = useFetched(`${session}-${revisions}-${conversation.accepted}`, () => changes.all(session));
-  const [known, setKnown] = useState(NONE);
+  const [unjudged, setUnjudged] = useState(NONE);
   const [chosen, setChosen] = useState<string | null>(null);
   const [view, setView] = useState<"changes" | "content" | "history">("changes");
-  if (fetched.value !== null && fetched.value.changes !== known) setKnown(fetched.value.changes);
+  if (fetched.value !== null && fetched.value.changes !== unjudged) setUnjudged(fetched.value.changes);
   const paths = useMemo(() => {
     const all = new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()]);
     return [...all];
   }, [listed.value, conversation, conversation.files.size]);
-  const path = chosen ?? known.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
+  const path = chosen ?? unjudged.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
   if (paths.length === 0) return <div className="empty">{listed.loading ? "Loading…" : "No files yet."}</div>;
-  const open = known.find((change) => change.path === path);
+  const open = unjudged.find((change) => change.path === path);
   return (
     <div className="files">
       <div className="files-list">
-        <Waiting session={session} waiting={known} onJudged={fetched.again} />
+        <Waiting session={session} waiting={unjudged} onJudged={fetched.reload} />
         <Tree
           label="Files"
           paths={paths}
           chosen={path}
           onChoose={setChosen}
-          note={(each) => {
-            const waiting = known.find((change) => change.path === each);
+          note={(file) => {
+            const waiting = unjudged.find((change) => change.path === file);
             return waiting === undefined ? "" : NOTES[waiting.kind];
           }}
         />
@@ -66,7 +66,7 @@ export function Files({ session, conversation }: { session: string; conversation
               Download
             </Button>
           </div>
-          {view === "changes" && open !== undefined && <Review key={path} session={session} change={open} onJudged={fetched.again} />}
+          {view === "changes" && open !== undefined && <Review key={path} session={session} change={open} onJudged={fetched.reload} />}
           {view === "changes" && open === undefined && (
             <div className="empty">{conversation.files.has(path) ? "Nothing is left to look at here." : "Not changed in this session."}</div>
           )}

@@ -20,12 +20,12 @@ interface Props {
 }
 
 export function SessionSettings({ view, onClose, onChanged }: Props) {
-  const known = useFetched("models", models);
+  const catalogue = useFetched("models", models);
   const [title, setTitle] = useState(view.title);
   const [model, setModel] = useState(view.settings.model ?? "");
   const [permissions, setPermissions] = useState(view.settings.permissions ?? "ask");
-  const names = known.value?.models.map((each) => each.name) ?? [];
-  const fixed = known.value?.fixed === true;
+  const names = catalogue.value?.models.map((model) => model.name) ?? [];
+  const fixed = catalogue.value?.fixed === true;
   const save = () => {
     sessions
       .change(view.id, fixed ? { title } : { title, permissions, ...(model === "" ? {} : { model }) })

@@ -118,10 +118,10 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
 async function forked(id: string, at: number): Promise<string> {
   if (at > 0) return (await sessions.fork(id, at)).id;
   const { settings } = await sessions.one(id);
-  const kept = Object.fromEntries(
+  const creation = Object.fromEntries(
     Object.entries(settings).filter(([name, value]) => value !== null && ["model", "tools", "instructions", "permissions", "workspace"].includes(name)),
   );
-  return (await sessions.create(kept)).id;
+  return (await sessions.create(creation)).id;
 }
 
 function firstWords(text: string): string {

@@ -35,7 +35,7 @@ export function Editor({ path, text, readOnly, onChange, onSave }: Props) {
           EditorState.readOnly.of(readOnly),
           EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Content of ${path}` }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged && !update.transactions.some((each) => each.isUserEvent("sync"))) {
+            if (update.docChanged && !update.transactions.some((transaction) => transaction.isUserEvent("sync"))) {
               calls.current.onChange(update.state.doc.toString());
             }
           }),

@@ -20,7 +20,7 @@ export function Inspector({ session, conversation }: { session: string; conversa
   const [chosen, setChosen] = useState<LogEvent | null>(null);
   const search = useDeferredValue(words.trim().toLowerCase());
   const version = useDeferredValue(conversation.version);
-  const shown = useMemo(
+  const rows = useMemo(
     () => conversation.events.filter((event) => !hidden.has(event.layer) && matches(event, search)),
     [conversation, version, hidden, search],
   );
@@ -53,7 +53,7 @@ export function Inspector({ session, conversation }: { session: string; conversa
               value={words}
               onChange={(event) => setWords(event.target.value)}
             />
-            <span className="faint numeric">{shown.length} events</span>
+            <span className="faint numeric">{rows.length} events</span>
           </>
         )}
         <Button small icon="download" onClick={() => download(sessions.exportPath(session), `${session}.jsonl`)}>
@@ -65,7 +65,7 @@ export function Inspector({ session, conversation }: { session: string; conversa
       ) : (
         <Rows
           label="Events"
-          rows={shown}
+          rows={rows}
           height={26}
           follow
           render={(event) => (
@@ -109,7 +109,7 @@ function matches(event: LogEvent, search: string): boolean {
 /** What an event says in a line: its words, if it has any. */
 function brief(event: LogEvent): string {
   const { text: words, partial_json: json, name, path, status } = event.data as unknown as Record<string, unknown>;
-  const said = [name, path, status, words, json].filter((each) => typeof each === "string");
+  const said = [name, path, status, words, json].filter((text) => typeof text === "string");
   const text = said.length > 0 ? said.join(" ") : JSON.stringify(event.data);
   return plain(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

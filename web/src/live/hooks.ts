@@ -15,13 +15,13 @@ export function useLive(): Live {
 /** A session that is followed as long as the component is there. It renders at most once in `pause` milliseconds. */
 export function useFollowed(session: string | null, pause = 0): Followed | null {
   const live = useLive();
-  const [, again] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
   useEffect(() => (session === null ? undefined : live.follow(session)), [live, session]);
   useEffect(() => {
     if (session === null) return undefined;
-    const rendering = paced(again, pause);
+    const rendering = paced(rerender, pause);
     const deaf = live.listen(session, rendering.want);
-    again();
+    rerender();
     return () => {
       rendering.stop();
       deaf();

@@ -38,7 +38,7 @@ export class Live {
     socket.onStray = (session, events) => this.stray(session, events);
   }
 
-  /** Follow a session until the returned function is called. What was heard of it is kept. */
+  /** Follow a session until the returned function is called. Its events stay in memory. */
   follow(session: string): () => void {
     const users = this.users.get(session) ?? 0;
     this.users.set(session, users + 1);
@@ -69,8 +69,8 @@ export class Live {
   }
 
   private stand(session: string): Followed {
-    const known = this.followed.get(session);
-    if (known !== undefined) return known;
+    const existing = this.followed.get(session);
+    if (existing !== undefined) return existing;
     const conversation = new Conversation(session);
     const followed: Followed = { conversation, complete: false, error: null };
     this.whole.set(session, conversation);

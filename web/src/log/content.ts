@@ -1,6 +1,6 @@
 /** The content of messages. */
 
-export { isCall, picturesOf, resultText, textOf } from "weft-client";
+export { isCall, picturesOf, resultText, textOf } from "@heald/client";
 export type {
   Block,
   ErrorInfo,
@@ -16,4 +16,4 @@ export type {
   ToolCall,
   ToolResult,
   ToolStatus,
-} from "weft-client";
+} from "@heald/client";

@@ -196,8 +196,8 @@ export class Conversation {
 
   private rewind(seq: number): void {
     this.course.rewind(this.seq, seq);
-    const kept = this.said.filter((item) => this.course.holds(item.seq)).map((item) => item.message);
-    this.messages = [...this.history, ...kept];
+    const messages = this.said.filter((item) => this.course.holds(item.seq)).map((item) => item.message);
+    this.messages = [...this.history, ...messages];
     this.error = null;
   }
 
@@ -206,8 +206,8 @@ export class Conversation {
     this.exchange = null;
     this.turns += response.turns;
     this.usage = addUsage(this.usage, response.usage);
-    const known = this.cost !== null && response.cost_usd !== null && response.cost_usd !== undefined;
-    this.cost = known ? (this.cost ?? 0) + (response.cost_usd ?? 0) : null;
+    const isPriced = this.cost !== null && response.cost_usd !== null && response.cost_usd !== undefined;
+    this.cost = isPriced ? (this.cost ?? 0) + (response.cost_usd ?? 0) : null;
   }
 }
 
@@ -231,8 +231,8 @@ export class Course {
   /** At event `at` the conversation went back to what it was at `seq`. */
   rewind(at: number, seq: number): void {
     const before = this.courses.findLast((course) => course.since <= seq)?.spans ?? [[0, null] as const];
-    const kept = before.map(([after, upto]): Span => [after, upto ?? seq]);
-    this.courses.push({ since: at, spans: [...kept, [at, null]] });
+    const spans = before.map(([after, upto]): Span => [after, upto ?? seq]);
+    this.courses.push({ since: at, spans: [...spans, [at, null]] });
   }
 
   holds(seq: number): boolean {

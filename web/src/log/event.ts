@@ -1,8 +1,8 @@
 /** Events: facts with their place in a session's log. */
 
-import type { Payloads } from "weft-client";
+import type { Payloads } from "@heald/client";
 
-export { eventsOf, isEvent } from "weft-client";
+export { eventsOf, isEvent } from "@heald/client";
 export type {
   ApprovalRequest,
   ClientCall,
@@ -14,7 +14,7 @@ export type {
   LogEvent,
   Payloads,
   Question,
-} from "weft-client";
+} from "@heald/client";
 
 /** A page or a document that a provider found, or that an answer cites. */
 export type Source = Payloads["citation_added"]["source"];

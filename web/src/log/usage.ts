@@ -1,6 +1,6 @@
 /** Tokens, in buckets that do not overlap. A bucket that is missing is unknown, which is not zero. */
 
-import type { Usage } from "weft-client";
+import type { Usage } from "@heald/client";
 
 export type { Usage };
 

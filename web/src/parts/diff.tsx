@@ -6,10 +6,10 @@ const MOST = 400;
 
 export const Diff = memo(function Diff({ text, label = "Difference" }: { text: string; label?: string }) {
   const lines = linesOf(text);
-  const shown = lines.slice(0, MOST);
+  const visible = lines.slice(0, MOST);
   return (
     <div className="diff" tabIndex={0} role="region" aria-label={label}>
-      {shown.map((line, at) => (
+      {visible.map((line, at) => (
         <div key={at} className={`diff-line ${kindOf(line)}`}>
           <span />
           <span className="sign">{/^[+-]/.test(line) ? line[0] : ""}</span>

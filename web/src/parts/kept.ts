@@ -5,7 +5,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 
-const PREFIX = "weft-kept:";
+const PREFIX = "heald-kept:";
 const values = new Map<string, unknown>();
 
 export function readText(key: string): string {
@@ -110,7 +110,7 @@ function parse<T>(text: string, initial: T): T {
   }
 }
 
-const DATABASE = "weft-kept";
+const DATABASE = "heald-kept";
 const STORE = "values";
 
 function open(): Promise<IDBDatabase> {

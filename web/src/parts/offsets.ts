@@ -5,23 +5,23 @@ export class Offsets {
   private heights = new Map<string, number>();
   private sums = new Float64Array(64);
   /** As many items have their place; those behind have none yet. */
-  private known = 0;
+  private measured = 0;
 
   constructor(private readonly estimate: number) {}
 
   /** The list as it is now. It may have grown since; one that changed otherwise is another array. */
   update(items: readonly { key: string }[]): void {
-    if (items !== this.items || items.length < this.known) this.known = 0;
+    if (items !== this.items || items.length < this.measured) this.measured = 0;
     this.items = items;
     if (this.sums.length <= items.length) {
       const longer = new Float64Array(2 * items.length);
       longer.set(this.sums);
       this.sums = longer;
     }
-    for (let at = this.known; at < items.length; at += 1) {
+    for (let at = this.measured; at < items.length; at += 1) {
       this.sums[at + 1] = (this.sums[at] ?? 0) + (this.heights.get(items[at]?.key ?? "") ?? this.estimate);
     }
-    this.known = items.length;
+    this.measured = items.length;
   }
 
   /** An item was seen to be so high. Says whether that is new. */
@@ -29,7 +29,7 @@ export class Offsets {
     const key = this.items[at]?.key;
     if (key === undefined || this.heights.get(key) === height) return false;
     this.heights.set(key, height);
-    this.known = Math.min(this.known, at);
+    this.measured = Math.min(this.measured, at);
     return true;
   }
 

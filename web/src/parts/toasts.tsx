@@ -28,7 +28,7 @@ export function Toasts() {
   useEffect(() => {
     listener = (toast) => {
       setToasts((now) => [...now.slice(-3), toast]);
-      window.setTimeout(() => setToasts((now) => now.filter((each) => each.id !== toast.id)), toast.tone === "error" ? 9000 : 4000);
+      window.setTimeout(() => setToasts((now) => now.filter((other) => other.id !== toast.id)), toast.tone === "error" ? 9000 : 4000);
     };
   }, []);
   return (
@@ -37,7 +37,7 @@ export function Toasts() {
         <div key={toast.id} className={`toast ${toast.tone}`}>
           <Icon name={toast.tone === "error" ? "alert" : "check"} />
           <span className="grow">{toast.text}</span>
-          <IconButton small icon="close" label="Dismiss" onClick={() => setToasts((now) => now.filter((each) => each.id !== toast.id))} />
+          <IconButton small icon="close" label="Dismiss" onClick={() => setToasts((now) => now.filter((other) => other.id !== toast.id))} />
         </div>
       ))}
     </div>

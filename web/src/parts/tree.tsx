@@ -81,9 +81,9 @@ function grown(paths: readonly string[]): Folder {
     const names = path.split("/");
     const name = names.pop() ?? path;
     let folder = root;
-    for (const each of names) {
-      const inner: Folder = folder.folders.get(each) ?? { folders: new Map(), files: [] };
-      folder.folders.set(each, inner);
+    for (const name of names) {
+      const inner: Folder = folder.folders.get(name) ?? { folders: new Map(), files: [] };
+      folder.folders.set(name, inner);
       folder = inner;
     }
     folder.files.push({ name, path });

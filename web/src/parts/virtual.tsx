@@ -28,9 +28,9 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   const atEnd = useRef(true);
   const position = useRef(0);
   const height = useRef(800);
-  const shown = useRef("");
+  const rendered = useRef("");
   const offsets = useMemo(() => new Offsets(estimate), [estimate]);
-  const [, again] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
 
   const range = (): [number, number] => {
     offsets.update(items);
@@ -38,7 +38,7 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
     return offsets.between(top - OVERSCAN, top + height.current + OVERSCAN);
   };
   const isStale = useRef<() => boolean>(() => false);
-  isStale.current = () => range().join() !== shown.current;
+  isStale.current = () => range().join() !== rendered.current;
 
   // All measuring is done here, where the browser has just laid everything out: asking earlier would make it do so twice.
   const observer = useMemo(() => {
@@ -52,7 +52,7 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
       }
       const view = box.current;
       if (view !== null && atEnd.current) view.scrollTop = view.scrollHeight;
-      if (atEnd.current ? isStale.current() : changed) again();
+      if (atEnd.current ? isStale.current() : changed) rerender();
     });
   }, [offsets]);
   const observed = useMemo(
@@ -71,7 +71,7 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   }, [observer]);
 
   const [first, last] = range();
-  shown.current = `${first},${last}`;
+  rendered.current = `${first},${last}`;
   return (
     <div
       ref={box}
@@ -89,7 +89,7 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
         // Who does not go up stays at the end, though more was added below before the browser told of our own scrolling.
         atEnd.current = near || (atEnd.current && scrollTop >= position.current - 1);
         position.current = scrollTop;
-        if (isStale.current()) again();
+        if (isStale.current()) rerender();
       }}
     >
       <div ref={content}>

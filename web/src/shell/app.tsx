@@ -85,7 +85,7 @@ function Signed() {
               <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
               <span className="row brand-name">
                 <img src={icon} width={20} height={20} alt="" />
-                Weft
+                Heald
               </span>
             </div>
           )}

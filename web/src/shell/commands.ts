@@ -27,7 +27,7 @@ function publish(next: readonly (readonly Command[])[]): void {
 export function useCommands(commands: readonly Command[]): void {
   const latest = useRef(commands);
   latest.current = commands;
-  const names = commands.map((each) => `${each.name}|${each.key ?? ""}|${each.disabled === true}`).join("\n");
+  const names = commands.map((command) => `${command.name}|${command.key ?? ""}|${command.disabled === true}`).join("\n");
   useEffect(() => {
     // The actions are looked up when they run: they change with every rendering, their names seldom do.
     const own = latest.current.map((each) => ({

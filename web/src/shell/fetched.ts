@@ -1,21 +1,21 @@
-/** Something the server has, fetched when it is needed, again when asked to, and again if the server could not be reached. */
+/** A value of the server: fetched when it is needed, on `reload`, and after a lost connection. */
 
 import { useCallback, useEffect, useState } from "react";
 import { useConnection } from "../live/hooks";
 import { ApiError } from "../wire/rest";
 
-/** Milliseconds before what could not be fetched is fetched again, while there is a connection. */
+/** Pause before a failed request is repeated, in ms, while there is a connection. */
 const RETRY = 2000;
 
 export interface Fetched<T> {
   value: T | null;
   error: ApiError | null;
   loading: boolean;
-  again(): void;
+  reload(): void;
   set(value: T): void;
 }
 
-/** `key` says what is fetched: with another key it is fetched again. Null fetches nothing. */
+/** Fetches whenever `key` changes. Null fetches nothing. */
 export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetched<T> {
   const [state, setState] = useState<{ key: string | null; value: T | null; error: ApiError | null }>({ key: null, value: null, error: null });
   const [count, setCount] = useState(0);
@@ -26,9 +26,9 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
       (value) => current && setState({ key, value, error: null }),
       (error: unknown) => {
         if (!current) return;
-        const found = asApiError(error);
-        // What is shown stays while the server is away.
-        setState((now) => ({ key, value: found.status === 0 && now.key === key ? now.value : null, error: found }));
+        const failure = asApiError(error);
+        // The last value stays while the server cannot be reached.
+        setState((now) => ({ key, value: failure.status === 0 && now.key === key ? now.value : null, error: failure }));
       },
     );
     return () => {
@@ -36,17 +36,17 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
     };
     // `fetch` is made anew with every render; the key says when it means something else.
   }, [key, count]);
-  const again = useCallback(() => setCount((now) => now + 1), []);
+  const reload = useCallback(() => setCount((now) => now + 1), []);
   const connection = useConnection();
   const unreached = state.error?.code === "unreachable" && connection === "open";
   useEffect(() => {
     if (!unreached) return undefined;
-    const timer = window.setTimeout(again, RETRY);
+    const timer = window.setTimeout(reload, RETRY);
     return () => window.clearTimeout(timer);
-  }, [unreached, state, again]);
+  }, [unreached, state, reload]);
   const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
   const fresh = state.key === key;
-  return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, again, set };
+  return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, reload, set };
 }
 
 function asApiError(error: unknown): ApiError {

@@ -16,8 +16,8 @@ export interface Listed {
 /** Those whose titles hold the words, the newest first. */
 export async function list(search: string): Promise<Listed> {
   const [designed, listed] = await Promise.all([projects.list(search).catch(withoutStudio), sessions.list(search)]);
-  const own = listed.sessions.filter((each: SessionView) => !each.project);
-  return { projects: designed.projects, sessions: own, more: designed.next !== null || listed.next !== null };
+  const conversations = listed.sessions.filter((session: SessionView) => !session.project);
+  return { projects: designed.projects, sessions: conversations, more: designed.next !== null || listed.next !== null };
 }
 
 function withoutStudio(error: unknown): { projects: ProjectView[]; next: null } {
@@ -49,20 +49,20 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Keep a list up to date while it is shown. What was listed stays while the server is away. `place` is where the page is. */
-export function useListed(search: string, place: string, shown: boolean): { listed: Listed | null; again(): void } {
+export function useListed(search: string, place: string, shown: boolean): { listed: Listed | null; reload(): void } {
   const all = useRecent();
-  const [found, setFound] = useState<Listed | null>(null);
+  const [matches, setMatches] = useState<Listed | null>(null);
   const [count, setCount] = useState(0);
-  const again = useCallback(() => setCount((now) => now + 1), []);
+  const reload = useCallback(() => setCount((now) => now + 1), []);
   const away = useAway();
   const active = shown && !away;
-  const every = all?.projects.some(isBuilding) || all?.sessions.some((each) => each.busy) ? EVERY_AT_WORK : EVERY;
+  const every = all?.projects.some(isBuilding) || all?.sessions.some((session) => session.busy) ? EVERY_AT_WORK : EVERY;
   useEffect(() => {
     if (!active) return undefined;
     let current = true;
     const load = () => {
       list(search).then(
-        (listed) => current && (search === "" ? setRecent(listed) : setFound(listed)),
+        (listed) => current && (search === "" ? setRecent(listed) : setMatches(listed)),
         () => undefined,
       );
     };
@@ -74,8 +74,8 @@ export function useListed(search: string, place: string, shown: boolean): { list
   }, [search, place, count, active]);
   useEffect(() => {
     if (!active) return undefined;
-    const poll = window.setInterval(again, every);
+    const poll = window.setInterval(reload, every);
     return () => window.clearInterval(poll);
-  }, [active, every, again]);
-  return { listed: search === "" ? all : found, again };
+  }, [active, every, reload]);
+  return { listed: search === "" ? all : matches, reload };
 }

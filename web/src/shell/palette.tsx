@@ -43,9 +43,9 @@ function Opened({ onClose }: { onClose(): void }) {
   const [search, setSearch] = useState("");
   const [at, setAt] = useState(0);
   const places = usePlaces(search);
-  const offered = useOffered().filter((each) => each.disabled !== true).map(entryOf);
+  const offered = useOffered().filter((command) => command.disabled !== true).map(entryOf);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const entries = [...offered, ...places].filter((each) => words.every((word) => each.name.toLowerCase().includes(word))).slice(0, 60);
+  const entries = [...offered, ...places].filter((entry) => words.every((word) => entry.name.toLowerCase().includes(word))).slice(0, 60);
   const marked = Math.min(at, entries.length - 1);
   useEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -113,8 +113,8 @@ function usePlaces(search: string): Entry[] {
       list(search).then(
         (listed) => {
           if (!current) return;
-          const designed = listed.projects.map((each) => placeOf("project", each.id, each.title));
-          setPlaces([...designed, ...listed.sessions.map((each) => placeOf("session", each.id, each.title))]);
+          const designed = listed.projects.map((project) => placeOf("project", project.id, project.title));
+          setPlaces([...designed, ...listed.sessions.map((session) => placeOf("session", session.id, session.title))]);
         },
         () => undefined,
       );

@@ -38,7 +38,7 @@ export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const variable = provider.variables?.[0] ?? "";
-        const remedy = error.code === "no_keyring" && variable !== "" ? ` Stop the server and start it with ${variable}=… weft serve` : "";
+        const remedy = error.code === "no_keyring" && variable !== "" ? ` Stop the server and start it with ${variable}=… heald serve` : "";
         setTested({ ok: false, message: error.message + remedy });
         return;
       }

@@ -10,7 +10,7 @@ import { address } from "./route";
 
 export function SessionList() {
   const [search, setSearch] = useState("");
-  const [found, setFound] = useState<SessionView[]>([]);
+  const [listed, setListed] = useState<SessionView[]>([]);
   const [next, setNext] = useState<string | null>(null);
   useEffect(() => {
     let current = true;
@@ -18,7 +18,7 @@ export function SessionList() {
       .list(search)
       .then((page) => {
         if (!current) return;
-        setFound(page.sessions);
+        setListed(page.sessions);
         setNext(page.next);
       })
       .catch(showFailure);
@@ -30,7 +30,7 @@ export function SessionList() {
     sessions
       .list(search, next)
       .then((page) => {
-        setFound([...found, ...page.sessions]);
+        setListed([...listed, ...page.sessions]);
         setNext(page.next);
       })
       .catch(showFailure);
@@ -47,7 +47,7 @@ export function SessionList() {
         onChange={(event) => setSearch(event.target.value)}
       />
       <ul className="plain-list card">
-        {found.map((session) => (
+        {listed.map((session) => (
           <li key={session.id}>
             <a className="row list-link" href={address("session", session.id)}>
               <Icon name="chat" size={14} />
@@ -56,7 +56,7 @@ export function SessionList() {
             </a>
           </li>
         ))}
-        {found.length === 0 && <li className="faint">No sessions.</li>}
+        {listed.length === 0 && <li className="faint">No sessions.</li>}
       </ul>
       {next !== null && <Button onClick={more}>Show more</Button>}
     </div>

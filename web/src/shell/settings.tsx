@@ -37,7 +37,7 @@ function figmaRow(origin: StudioView["figma"]): ProviderView {
 export function Settings() {
   const [theme, setTheme] = useTheme();
   const keys = useFetched("providers", providers);
-  const known = useFetched("models", models);
+  const catalogue = useFetched("models", models);
   const folders = useFetched("workspaces", workspaces);
   const offered = useFetched("tools", tools);
   const state = useFetched("health", health);
@@ -65,9 +65,9 @@ export function Settings() {
           {(value) => (
             <ul className="plain-list">
               {sorted(value.providers).map((provider) => (
-                <ProviderRow key={provider.name} provider={provider} onChanged={keys.again} />
+                <ProviderRow key={provider.name} provider={provider} onChanged={keys.reload} />
               ))}
-              {design.value !== null && <ProviderRow provider={figmaRow(design.value.figma)} calls={figmaKeys} onChanged={design.again} />}
+              {design.value !== null && <ProviderRow provider={figmaRow(design.value.figma)} calls={figmaKeys} onChanged={design.reload} />}
             </ul>
           )}
         </Known>
@@ -75,7 +75,7 @@ export function Settings() {
       <DesignSystems />
       <section className="card stack" aria-labelledby="models">
         <h2 id="models">Models</h2>
-        <Known fetched={known}>
+        <Known fetched={catalogue}>
           {(value) => (
             <ul className="plain-list">
               {value.models.map((model) => (
@@ -140,7 +140,7 @@ export function Settings() {
       </section>
       <section className="card row wrap">
         <span className="grow muted">
-          {state.value?.version ? `Weft ${state.value.version}` : "Weft"}
+          {state.value?.version ? `Heald ${state.value.version}` : "Heald"}
           {state.value?.sandbox ? ` · commands run in: ${state.value.sandbox}` : ""}
         </span>
         <Button onClick={() => {
@@ -154,7 +154,7 @@ export function Settings() {
 
 /** Those that can be used first, then those of this machine, then the rest. */
 function sorted(listed: readonly ProviderView[]): ProviderView[] {
-  const rank = (each: ProviderView) => (each.is_local ? (each.is_running ? 0 : 2) : each.key_set && (each.variables?.length ?? 0) > 0 ? 0 : KNOWN.includes(each.name) ? 1 : 3);
+  const rank = (provider: ProviderView) => (provider.is_local ? (provider.is_running ? 0 : 2) : provider.key_set && (provider.variables?.length ?? 0) > 0 ? 0 : KNOWN.includes(provider.name) ? 1 : 3);
   return [...listed].sort((a, b) => rank(a) - rank(b));
 }
 
@@ -178,7 +178,7 @@ function DesignSystems() {
       .then(() => {
         setName("");
         setContent("");
-        listed.again();
+        listed.reload();
       })
       .catch(showFailure);
   };
@@ -193,11 +193,11 @@ function DesignSystems() {
       <p className="muted">Colours, fonts, spacing and components in words, CSS variables or JSON. The start page offers them.</p>
       {listed.value !== null && listed.value.length > 0 && (
         <ul className="plain-list">
-          {listed.value.map((each) => (
-            <li key={each.id} className="row">
-              <span className="grow truncate">{each.name}</span>
-              <span className="faint">{each.content.length.toLocaleString()} characters</span>
-              <IconButton small icon="trash" label={`Delete ${each.name}`} onClick={() => void designSystems.remove(each.id).then(listed.again).catch(showFailure)} />
+          {listed.value.map((system) => (
+            <li key={system.id} className="row">
+              <span className="grow truncate">{system.name}</span>
+              <span className="faint">{system.content.length.toLocaleString()} characters</span>
+              <IconButton small icon="trash" label={`Delete ${system.name}`} onClick={() => void designSystems.remove(system.id).then(listed.reload).catch(showFailure)} />
             </li>
           ))}
         </ul>

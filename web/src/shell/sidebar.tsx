@@ -33,7 +33,7 @@ interface Props {
 
 export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   const [search, setSearch] = useState("");
-  const { listed, again } = useListed(search, "id" in route ? route.id : route.view, !rail || open);
+  const { listed, reload } = useListed(search, "id" in route ? route.id : route.view, !rail || open);
   const entries = listed === null ? [] : entriesOf(listed);
   const current = "id" in route ? route.id : "";
   useFocusMoves(open);
@@ -43,7 +43,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
       <div className="row brand">
         <a href={address()} className="row brand-name" onClick={onClose}>
           <img src={icon} width={22} height={22} alt="" />
-          Weft
+          Heald
         </a>
         <span className="grow" />
         <ThemeButton />
@@ -65,7 +65,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
       </div>
       <ul className="entries" aria-label="Recent">
         {entries.map((entry) => (
-          <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={again} onClose={onClose} />
+          <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={reload} onClose={onClose} />
         ))}
         {listed !== null && entries.length === 0 && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
         {listed?.more === true && <li className="faint entries-empty">Search for older ones.</li>}
@@ -104,7 +104,7 @@ function Rail({ onOpen }: { onOpen(): void }) {
   const state = useConnection();
   return (
     <nav className="sidebar rail" aria-label="Main">
-      <a href={address()} className="brand-name" aria-label="Weft: start" title="Start">
+      <a href={address()} className="brand-name" aria-label="Heald: start" title="Start">
         <img src={icon} width={24} height={24} alt="" />
       </a>
       <IconButton icon="menu" label="Projects and sessions" className="open-menu" aria-expanded={false} onClick={onOpen} />

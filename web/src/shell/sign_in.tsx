@@ -19,10 +19,10 @@ export function SignIn({ onSigned }: { onSigned(): void }) {
       >
         <div className="row brand-name">
           <img src={icon} width={28} height={28} alt="" />
-          <h1>Weft</h1>
+          <h1>Heald</h1>
         </div>
         <p className="muted">
-          Open the address that <code>weft serve</code> printed, or paste its token here.
+          Open the address that <code>heald serve</code> printed, or paste its token here.
         </p>
         <input
           className="field"

@@ -3,7 +3,7 @@
 import { useEffect } from "react";
 
 export function nameTab(title: string): void {
-  document.title = title === "" ? "Weft" : `${title} · Weft`;
+  document.title = title === "" ? "Heald" : `${title} · Heald`;
 }
 
 export function useTabTitle(title: string): void {

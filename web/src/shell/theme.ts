@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 
 export type Theme = "system" | "light" | "dark";
-const KEY = "weft-theme";
+const KEY = "heald-theme";
 
 export function storedTheme(): Theme {
   const value = localStorage.getItem(KEY);

@@ -14,35 +14,35 @@ import type { Written } from "./start";
 
 type Offer = Awaited<ReturnType<typeof models>>;
 
-const usableOf = (offer: Offer) => offer.models.filter((each) => each.available !== false);
+const usableOf = (offer: Offer) => offer.models.filter((model) => model.available !== false);
 
 /** The model that is taken where nobody has chosen one. */
 const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "";
 
-export function Assist({ known, text, setText, attachments, setAttachments }: Written & { known: Offer | null }) {
+export function Assist({ offer, text, setText, attachments, setAttachments }: Written & { offer: Offer | null }) {
   const folders = useFetched("workspaces", workspaces);
   const [model, setModel] = useState("");
   const [folder, setFolder] = useState("");
   const [mode, setMode] = useState<Permissions>("ask");
   const [busy, setBusy] = useState(false);
   const empty = text.trim() === "" && attachments.length === 0;
-  const usable = known === null ? [] : usableOf(known);
-  const noWords = usable.length > 0 && usable.every((each) => each.name.startsWith("local/"));
-  const name = model || (known === null ? "" : usualOf(known));
+  const usable = offer === null ? [] : usableOf(offer);
+  const noWords = usable.length > 0 && usable.every((candidate) => candidate.name.startsWith("local/"));
+  const name = model || (offer === null ? "" : usualOf(offer));
   const create = async () => {
     if (empty || busy) return;
     setBusy(true);
     try {
-      const offer = known ?? (await models());
-      const asked = name || usualOf(offer);
-      if (asked === "" && !offer.fixed) {
+      const loaded = offer ?? (await models());
+      const asked = name || usualOf(loaded);
+      if (asked === "" && !loaded.fixed) {
         showToast("No model is available: set a provider's key on the server.", "error");
         setBusy(false);
         return;
       }
       const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
       const settings = { model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) };
-      const session = await sessions.create(offer.fixed ? {} : settings);
+      const session = await sessions.create(loaded.fixed ? {} : settings);
       await sessions.send(session.id, contentOf(text, attachments));
       setText("");
       setAttachments([]);
@@ -70,25 +70,25 @@ export function Assist({ known, text, setText, attachments, setAttachments }: Wr
           </Button>
         }
       >
-        {known?.fixed !== true && (
+        {offer?.fixed !== true && (
           <>
             <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
-              {usable.map((each) => (
-                <option key={each.name} value={each.name}>
-                  {each.label || each.name}
+              {usable.map((candidate) => (
+                <option key={candidate.name} value={candidate.name}>
+                  {candidate.label || candidate.name}
                 </option>
               ))}
             </select>
             <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
               <option value="">No folder</option>
-              {folders.value?.workspaces.map((each) => (
-                <option key={each}>{each}</option>
+              {folders.value?.workspaces.map((workspace) => (
+                <option key={workspace}>{workspace}</option>
               ))}
             </select>
             <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value as Permissions)}>
-              {MODES.map((each) => (
-                <option key={each.value} value={each.value}>
-                  {each.label}
+              {MODES.map((option) => (
+                <option key={option.value} value={option.value}>
+                  {option.label}
                 </option>
               ))}
             </select>
@@ -99,7 +99,7 @@ export function Assist({ known, text, setText, attachments, setAttachments }: Wr
         <p className="note" data-testid="no-key">
           <Icon name="info" size={14} />
           <span>
-            No language model is available: the converter that comes with Weft understands pictures and small changes only.{" "}
+            No language model is available: the converter that comes with Heald understands pictures and small changes only.{" "}
             <a href={address("settings")}>Set a provider's key</a> to talk to an assistant.
           </span>
         </p>

@@ -35,14 +35,14 @@ export function Code({ project, base, variant, away, onSave }: Props) {
   const drafts = followed?.conversation.transcript.drafts.files;
   const names = running ? [...(drafts?.keys() ?? [])].join("\n") : (listed.value?.files.map((file) => file.path).join("\n") ?? "");
   const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
-  const found = chosen !== null && paths.includes(chosen) ? chosen : null;
-  const path = found ?? (paths.includes(variant.entry ?? "") ? variant.entry : null) ?? paths.find((each) => each.endsWith("index.html")) ?? paths[0] ?? null;
+  const picked = chosen !== null && paths.includes(chosen) ? chosen : null;
+  const path = picked ?? (paths.includes(variant.entry ?? "") ? variant.entry : null) ?? paths.find((file) => file.endsWith("index.html")) ?? paths[0] ?? null;
   const stored = useFetched(running || path === null ? null : `${variant.session}/${path}`, () => textAt(projects.file(project.id, base, path ?? "")));
   const text = running ? (drafts?.get(path ?? "")?.text ?? "") : stored.value;
   // The text of the file stays while the next state of it is loaded: an empty moment would be seen as a flash.
   const last = useRef<{ path: string | null; text: string }>({ path: null, text: "" });
   if (text !== null) last.current = { path, text };
-  const shown = edits[path ?? ""] ?? text ?? (last.current.path === path && path !== null ? last.current.text : null);
+  const content = edits[path ?? ""] ?? text ?? (last.current.path === path && path !== null ? last.current.text : null);
   const count = Object.keys(edits).length;
   const latest = useRef(edits);
   latest.current = edits;
@@ -69,11 +69,11 @@ export function Code({ project, base, variant, away, onSave }: Props) {
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
   });
-  const copy = () => void copyText(shown ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
+  const copy = () => void copyText(content ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
   return (
     <div className="code-view">
       <div className="code-side">
-        <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(each) => (each in edits ? "edited" : "")} />
+        <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(file) => (file in edits ? "edited" : "")} />
         {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet." : listed.value === null ? "" : "No files."}</p>}
       </div>
       <div className="code-main">
@@ -81,7 +81,7 @@ export function Code({ project, base, variant, away, onSave }: Props) {
           <span className="mono grow truncate">{path}</span>
           <Versions project={project} place={place} value={against} onChange={setAgainst} />
           {path !== null && (
-            <Button small icon="copy" disabled={shown === null} onClick={copy}>
+            <Button small icon="copy" disabled={content === null} onClick={copy}>
               Copy
             </Button>
           )}
@@ -99,10 +99,10 @@ export function Code({ project, base, variant, away, onSave }: Props) {
             Save as new version
           </Button>
         </div>
-        {against !== "" && path !== null && shown !== null ? (
-          <Against key={`${against}/${path}`} project={project.id} against={against} path={path} text={shown} />
-        ) : path !== null && shown !== null ? (
-          <Editor key={path} path={path} text={shown} readOnly={running || text === null} onChange={change} onSave={save} />
+        {against !== "" && path !== null && content !== null ? (
+          <Against key={`${against}/${path}`} project={project.id} against={against} path={path} text={content} />
+        ) : path !== null && content !== null ? (
+          <Editor key={path} path={path} text={content} readOnly={running || text === null} onChange={change} onSave={save} />
         ) : (
           <div className="grow" aria-busy="true" />
         )}
@@ -126,10 +126,10 @@ function Versions({ project, place, value, onChange }: VersionsProps) {
     <select className="select small" aria-label="Compare with" value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">Edit</option>
       {others
-        .filter((each) => each.place !== place)
-        .map((each) => (
-          <option key={each.place} value={each.place}>
-            Difference to {each.name}
+        .filter((other) => other.place !== place)
+        .map((other) => (
+          <option key={other.place} value={other.place}>
+            Difference to {other.name}
           </option>
         ))}
     </select>

@@ -11,8 +11,8 @@ const PROMISES = /\s(?:integrity|crossorigin)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"
 export function pageOf(drafts: ReadonlyMap<string, Draft>, entry: string | null): Draft | null {
   const named = entry === null ? undefined : drafts.get(entry);
   if (named !== undefined) return named;
-  const found = [...drafts.values()].filter((draft) => /\.(html?|svg)$/i.test(draft.path));
-  return found.find((draft) => /(^|\/)index\.html?$/i.test(draft.path)) ?? found.at(-1) ?? null;
+  const pages = [...drafts.values()].filter((draft) => /\.(html?|svg)$/i.test(draft.path));
+  return pages.find((draft) => /(^|\/)index\.html?$/i.test(draft.path)) ?? pages.at(-1) ?? null;
 }
 
 /** What a browser shows nothing of, also where it is still being written. */

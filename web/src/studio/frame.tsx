@@ -14,15 +14,15 @@ export type Source = { src: string } | { draft: Draft; base: string };
 
 /** What a preview tells of itself. It is data: nothing in it is believed or run. */
 export type PreviewMessage =
-  | { weft: "console"; level: string; message: string }
-  | { weft: "error"; message: string }
-  | { weft: "selected"; html: string; path: string; index: number; count?: number; element: Element }
-  | { weft: "size"; width: number; height: number }
-  | { weft: "escape" }
-  | { weft: "ready" }
-  | { weft: "page"; path: string; missing: boolean }
-  | { weft: "outside"; address: string }
-  | { weft: "empty" };
+  | { heald: "console"; level: string; message: string }
+  | { heald: "error"; message: string }
+  | { heald: "selected"; html: string; path: string; index: number; count?: number; element: Element }
+  | { heald: "size"; width: number; height: number }
+  | { heald: "escape" }
+  | { heald: "ready" }
+  | { heald: "page"; path: string; missing: boolean }
+  | { heald: "outside"; address: string }
+  | { heald: "empty" };
 
 /** What an element shows, for changing it directly. */
 export interface Element {
@@ -86,14 +86,14 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
     next.current = source;
     const still = "src" in source;
     const begin = () => {
-      const wanted = next.current;
-      if (wanted === null) return;
+      const source = next.current;
+      if (source === null) return;
       next.current = null;
       last.current = performance.now();
       tries.current = 0;
       const key = ++keys.current;
       const coming =
-        "src" in wanted ? { key, src: wanted.src, html: null } : { key, src: `${wanted.base}_draft`, html: asDocument(wanted.draft, wanted.base) };
+        "src" in source ? { key, src: source.src, html: null } : { key, src: `${source.base}_draft`, html: asDocument(source.draft, source.base) };
       setSlots((now) => ({ ...now, coming }));
     };
     const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
@@ -140,18 +140,18 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
       const slot = coming.current;
       const message = asPreviewMessage(event.data);
       // A page is shown when all of it is there, or at once where nothing is shown yet.
-      if (message?.weft === "ready") {
+      if (message?.heald === "ready") {
         if (empty.current) loaded(key);
         return;
       }
       if (slot?.key === key && slot.html !== null) {
-        if (message?.weft === "size") loaded(key);
-        if (message?.weft !== "empty" || given === key) return;
+        if (message?.heald === "size") loaded(key);
+        if (message?.heald !== "empty" || given === key) return;
         given = key;
-        frame.contentWindow?.postMessage({ weft: "draft", html: slot.html }, "*");
+        frame.contentWindow?.postMessage({ heald: "draft", html: slot.html }, "*");
         window.setTimeout(() => loaded(key), LATE);
       } else if (message !== null) {
-        if (message.weft === "size") loaded(key);
+        if (message.heald === "size") loaded(key);
         onPreviewMessage?.(message);
       }
     };
@@ -162,7 +162,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
     if (selecting) frame?.focus();
-    frame?.contentWindow?.postMessage({ weft: "select", on: selecting }, "*");
+    frame?.contentWindow?.postMessage({ heald: "select", on: selecting }, "*");
   }, [selecting, slots.shown]);
 
   const waiting = slots.shown === null;
@@ -197,11 +197,11 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
   if (typeof data !== "object" || data === null) return null;
   const said = data as Record<string, unknown>;
   const text = (value: unknown, most: number) => String(value ?? "").slice(0, most);
-  switch (said["weft"]) {
+  switch (said["heald"]) {
     case "console":
-      return { weft: "console", level: text(said["level"], 20), message: text(said["message"] ?? said["text"], 2000) };
+      return { heald: "console", level: text(said["level"], 20), message: text(said["message"] ?? said["text"], 2000) };
     case "error":
-      return { weft: "error", message: text(said["message"] ?? said["text"], 2000) };
+      return { heald: "error", message: text(said["message"] ?? said["text"], 2000) };
     case "selected": {
       const count = typeof said["count"] === "number" ? { count: Math.trunc(said["count"]) } : {};
       const look = (typeof said["look"] === "object" && said["look"] !== null ? said["look"] : {}) as Record<string, unknown>;
@@ -213,20 +213,20 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
         size: text(look["size"], 40),
         padding: text(look["padding"], 60),
       };
-      return { weft: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count, element };
+      return { heald: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count, element };
     }
     case "empty":
-      return { weft: "empty" };
+      return { heald: "empty" };
     case "page":
-      return { weft: "page", path: text(said["path"], 500), missing: said["missing"] === true };
+      return { heald: "page", path: text(said["path"], 500), missing: said["missing"] === true };
     case "outside":
-      return { weft: "outside", address: text(said["address"], 500) };
+      return { heald: "outside", address: text(said["address"], 500) };
     case "ready":
-      return { weft: "ready" };
+      return { heald: "ready" };
     case "escape":
-      return { weft: "escape" };
+      return { heald: "escape" };
     case "size":
-      return { weft: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
+      return { heald: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
     default:
       return null;
   }

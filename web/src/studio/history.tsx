@@ -67,10 +67,10 @@ export function History({ project, current, away, onOpen, onRestore }: Props) {
 
 function Thumbnail({ version }: { version: VersionView }) {
   const variant = version.variants[version.chosen] ?? version.variants[0];
-  const shown = variant !== undefined && variant.entry !== null && !isRunning(variant);
+  const hasPreview = variant !== undefined && variant.entry !== null && !isRunning(variant);
   return (
     <span className="history-thumb" aria-hidden="true">
-      {shown ? <Frame inert lazy source={{ src: variant.preview }} title={`Version ${version.number}`} /> : <Icon name={variant?.status === "failed" ? "alert" : "grid"} size={18} />}
+      {hasPreview ? <Frame inert lazy source={{ src: variant.preview }} title={`Version ${version.number}`} /> : <Icon name={variant?.status === "failed" ? "alert" : "grid"} size={18} />}
     </span>
   );
 }
@@ -79,14 +79,14 @@ function Thumbnail({ version }: { version: VersionView }) {
 function Changed({ project, version }: { project: string; version: VersionView }) {
   const variant = version.variants[version.chosen] ?? version.variants[0];
   const { base } = version;
-  const wanted = base !== null && variant !== undefined && !isRunning(variant);
-  const diff = useFetched(wanted ? `${version.id}.${variant.index}` : null, () =>
+  const isComparable = base !== null && variant !== undefined && !isRunning(variant);
+  const diff = useFetched(isComparable ? `${version.id}.${variant.index}` : null, () =>
     projects.diff(project, { version: version.id, variant: variant?.index ?? 0 }, base ?? { version: "", variant: 0 }),
   );
-  if (!wanted || diff.value === null) return null;
+  if (!isComparable || diff.value === null) return null;
   const counts = diff.value.files.map((file) => countOf(file.diff));
-  const added = counts.reduce((sum, each) => sum + each.added, 0);
-  const removed = counts.reduce((sum, each) => sum + each.removed, 0);
+  const added = counts.reduce((sum, count) => sum + count.added, 0);
+  const removed = counts.reduce((sum, count) => sum + count.removed, 0);
   if (added + removed === 0) return <span className="faint history-words">The same files</span>;
   return (
     <span className="row history-words numeric">
@@ -98,9 +98,9 @@ function Changed({ project, version }: { project: string; version: VersionView }
 }
 
 export function nameOf(versions: readonly VersionView[], base: { version: string; variant: number }): string {
-  const found = versions.find((each) => each.id === base.version);
-  if (found === undefined) return "an earlier version";
-  return found.variants.length > 1 ? `version ${found.number}, variant ${base.variant + 1}` : `version ${found.number}`;
+  const origin = versions.find((version) => version.id === base.version);
+  if (origin === undefined) return "an earlier version";
+  return origin.variants.length > 1 ? `version ${origin.number}, variant ${base.variant + 1}` : `version ${origin.number}`;
 }
 
 /** How far each version branches off: one that is the first on its base stands straight under it. */

@@ -25,7 +25,7 @@ export function ModelChoice({ models, usual, chosen, onChange }: Props) {
     setOpen(false);
     setSearch("");
   };
-  const toggle = (name: string) => onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
+  const toggle = (name: string) => onChange(chosen.includes(name) ? chosen.filter((other) => other !== name) : [...chosen, name]);
   return (
     <Popover
       open={open}
@@ -141,8 +141,8 @@ function groupsOf(models: readonly ModelView[], search: string, chosen: readonly
   let count = 0;
   for (const model of models) {
     const text = `${model.name} ${model.label ?? ""}`.toLowerCase();
-    const found = words.length > 0 ? words.every((word) => text.includes(word)) : model.is_general !== false || chosen.includes(model.name);
-    if (!found || (words.length > 0 && ++count > MOST)) continue;
+    const isOffered = words.length > 0 ? words.every((word) => text.includes(word)) : model.is_general !== false || chosen.includes(model.name);
+    if (!isOffered || (words.length > 0 && ++count > MOST)) continue;
     const provider = model.provider || (model.name.split("/")[0] ?? "");
     groups.set(provider, [...(groups.get(provider) ?? []), model]);
   }

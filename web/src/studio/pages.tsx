@@ -33,16 +33,16 @@ type Open = "add" | "rename" | "delete" | null;
 export function Pages({ pages, at, disabled, words, missing, onGo, onEdit }: Props) {
   const [open, setOpen] = useState<Open>(null);
   const first = pages[0]?.path ?? "";
-  const shown = pages.find((page) => page.path === at);
-  const own = shown !== undefined && at !== first;
+  const page = pages.find((page) => page.path === at);
+  const isOther = page !== undefined && at !== first;
   const actions: Action[] = [{ label: "Add a page…", icon: "plus", run: () => setOpen("add") }];
-  if (own) actions.push({ label: `Rename ${at}…`, icon: "edit", run: () => setOpen("rename") }, { label: `Delete ${at}`, icon: "trash", danger: true, run: () => setOpen("delete") });
+  if (isOther) actions.push({ label: `Rename ${at}…`, icon: "edit", run: () => setOpen("rename") }, { label: `Delete ${at}`, icon: "trash", danger: true, run: () => setOpen("delete") });
   const close = () => setOpen(null);
   return (
     <div className="row page-list">
       {(pages.length > 1 || missing !== "") && (
-        <select className="select small" aria-label="Page" title="The page that is shown" value={shown === undefined ? "" : at} onChange={(event) => onGo(event.target.value)}>
-          {shown === undefined && <option value="">{missing || at}</option>}
+        <select className="select small" aria-label="Page" title="The page that is shown" value={page === undefined ? "" : at} onChange={(event) => onGo(event.target.value)}>
+          {page === undefined && <option value="">{missing || at}</option>}
           {pages.map((page) => (
             <option key={page.path} value={page.path}>
               {page.path}
@@ -56,7 +56,7 @@ export function Pages({ pages, at, disabled, words, missing, onGo, onEdit }: Pro
         </Button>
       )}
       {!disabled && <Menu icon="file" label="Pages" actions={actions} />}
-      {open === "add" && <Add name={nameOf(missing)} words={words} onClose={close} onAdd={(name, text) => onEdit({ action: "add", path: own ? at : first, name, text })} />}
+      {open === "add" && <Add name={nameOf(missing)} words={words} onClose={close} onAdd={(name, text) => onEdit({ action: "add", path: isOther ? at : first, name, text })} />}
       {open === "rename" && <Named title="Rename the page" name={nameOf(at)} act="Rename" onClose={close} onDone={(name) => onEdit({ action: "rename", path: at, name })} />}
       {open === "delete" && (
         <Confirm

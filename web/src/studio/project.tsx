@@ -34,9 +34,9 @@ const Inspector = lazy(() => import("../events/inspector").then((module) => ({ d
 
 type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
 
-export function ProjectPage({ id, version: wanted, tab }: { id: string; version: string | null; tab: string }) {
+export function ProjectPage({ id, version: requested, tab }: { id: string; version: string | null; tab: string }) {
   const fetched = useFetched(id, () => projects.one(id));
-  const deleted = useChanges(id, fetched.value, fetched.set, fetched.again);
+  const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
   const shown = useRef<string | null>(null);
   const project = fetched.value;
   useTabTitle(project?.title || "Project");
@@ -50,12 +50,12 @@ export function ProjectPage({ id, version: wanted, tab }: { id: string; version:
     );
   }
   const versions = project?.versions ?? [];
-  const find = (name: string | null) => versions.find((each) => each.id === name);
+  const find = (name: string | null) => versions.find((version) => version.id === name);
   // A version that somebody else adds does not replace the one that is being looked at.
-  const version = find(wanted) ?? find(shown.current) ?? versions.at(-1);
+  const version = find(requested) ?? find(shown.current) ?? versions.at(-1);
   if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
   shown.current = version.id;
-  return <Open project={project} version={version} tab={asTab(tab)} onChanged={fetched.again} />;
+  return <Open project={project} version={version} tab={asTab(tab)} onChanged={fetched.reload} />;
 }
 
 interface OpenProps {
@@ -75,7 +75,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   const narrow = useNarrow();
   const versions = project.versions ?? [];
   const index = indexes.get(version.id) ?? version.chosen;
-  const variant = version.variants.find((each) => each.index === index) ?? version.variants[0];
+  const variant = version.variants.find((candidate) => candidate.index === index) ?? version.variants[0];
   const choose = useCallback(
     (next: number) => {
       setIndexes((now) => new Map(now).set(version.id, next));
@@ -96,7 +96,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   pageShown.current = page;
   const pointed = useCallback((said: Selected, found: Element) => {
     // What a script made says itself where it stands in the source; everything else is in the page that is shown.
-    setSelected(pageShown.current === "" || said.html.includes("data-weft-source") ? said : { ...said, file: pageShown.current });
+    setSelected(pageShown.current === "" || said.html.includes("data-heald-source") ? said : { ...said, file: pageShown.current });
     setElement(found);
     setSelecting(false);
   }, []);
@@ -322,7 +322,7 @@ function useNumbers(count: number, choose: (index: number) => void): void {
  * The server says when a project changes; while something runs, and after a pause, the page also looks for itself.
  * Returns whether somebody deleted it.
  */
-function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, again: () => void): boolean {
+function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, reload: () => void): boolean {
   const { socket } = useLive();
   const connection = useConnection();
   const [deleted, setDeleted] = useState("");
@@ -337,14 +337,14 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
   }, [socket, id, set]);
   const was = useRef(connection);
   useEffect(() => {
-    if (connection === "open" && was.current !== "open") again();
+    if (connection === "open" && was.current !== "open") reload();
     was.current = connection;
-  }, [connection, again]);
+  }, [connection, reload]);
   useEffect(() => {
     if (!running) return undefined;
-    const timer = window.setInterval(again, 2000);
+    const timer = window.setInterval(reload, 2000);
     return () => window.clearInterval(timer);
-  }, [running, again]);
+  }, [running, reload]);
   return deleted === id;
 }
 

@@ -58,9 +58,9 @@ export function ProjectHead({ project, version, base, back, page, away, onStep, 
       <div className="row">
         <IconButton small icon="left" label="Earlier version ([)" className="hide-small" disabled={at <= 0} onClick={() => onStep(-1)} />
         <select className="select small" aria-label="Version" value={version.id} onChange={(event) => onVersion(event.target.value)}>
-          {versions.map((each) => (
-            <option key={each.id} value={each.id}>
-              Version {each.number}
+          {versions.map((entry) => (
+            <option key={entry.id} value={entry.id}>
+              Version {entry.number}
             </option>
           ))}
         </select>

@@ -36,7 +36,7 @@ function promptOfAddress(address: string | undefined, words: string): Prompt {
 
 function promptOfFiles(attachments: readonly Attachment[], pages: boolean): Prompt {
   const prompt: Prompt = {};
-  const of = (kind: Attachment["kind"]) => attachments.filter((each) => each.kind === kind);
+  const of = (kind: Attachment["kind"]) => attachments.filter((attachment) => attachment.kind === kind);
   const images = of("image");
   const imageOf = (image: Attachment) => {
     if (pages && images.length > 1) return { data: image.data, page: pageNameOf(image).trim() || "page" };

@@ -31,7 +31,7 @@ export function Recorder({ onRecorded }: { onRecorded(file: File): void }) {
       showToast("Nothing is recorded: no screen was chosen.", "error");
       return;
     }
-    const mimeType = TYPES.find((each) => MediaRecorder.isTypeSupported(each)) ?? "";
+    const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type)) ?? "";
     const recorder = new MediaRecorder(stream, mimeType === "" ? {} : { mimeType });
     const parts: Blob[] = [];
     recorder.ondataavailable = (event) => parts.push(event.data);

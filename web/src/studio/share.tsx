@@ -23,12 +23,12 @@ export function ShareDialog({ project, onClose }: { project: string; onClose(): 
   const make = async () => {
     const share = await projects.share(project);
     setMade({ id: share.id, address: new URL(share.path ?? "", location.href).href });
-    listed.again();
+    listed.reload();
   };
   const revoke = async (id: string) => {
     await projects.revokeShare(project, id);
     if (made?.id === id) setMade(null);
-    listed.again();
+    listed.reload();
   };
   const copy = async (address: string) => {
     await copyText(address);
@@ -57,14 +57,14 @@ export function ShareDialog({ project, onClose }: { project: string; onClose(): 
       )}
       {links.length > 0 && (
         <ul className="plain-list" aria-label="Links">
-          {links.map((each) => (
-            <li key={each.id} className="row">
+          {links.map((link) => (
+            <li key={link.id} className="row">
               <span className="grow truncate">
-                {new Date(each.created * 1000).toLocaleString()}
-                {each.writable && " · may work in the project"}
-                {each.id === made?.id && " · new"}
+                {new Date(link.created * 1000).toLocaleString()}
+                {link.writable && " · may work in the project"}
+                {link.id === made?.id && " · new"}
               </span>
-              <IconButton small icon="trash" label="Revoke this link" onClick={() => void revoke(each.id).catch(showFailure)} />
+              <IconButton small icon="trash" label="Revoke this link" onClick={() => void revoke(link.id).catch(showFailure)} />
             </li>
           ))}
         </ul>
@@ -116,7 +116,7 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
         </label>
         <label className="stack field-label">
           Branch
-          <input className="field" placeholder="weft/ and the title" spellCheck={false} value={branch} onChange={(event) => setBranch(event.target.value)} />
+          <input className="field" placeholder="heald/ and the title" spellCheck={false} value={branch} onChange={(event) => setBranch(event.target.value)} />
         </label>
         {said !== null && (
           <p className={`note ${said.ok ? "" : "error"}`} role="status">

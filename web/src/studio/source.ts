@@ -21,7 +21,7 @@ export function useSource(variant: VariantView, changes: boolean, pause: number)
 /** Whether the variants of a version change a page that is there: a variant that was cancelled early has none. */
 export function beginsWithPage(versions: VersionView[], version: VersionView): boolean {
   const { base } = version;
-  const begun = versions.find((each) => each.id === base?.version)?.variants.find((each) => each.index === base?.variant);
+  const begun = versions.find((version) => version.id === base?.version)?.variants.find((variant) => variant.index === base?.variant);
   return begun !== undefined && begun.entry !== null;
 }
 

@@ -57,9 +57,9 @@ interface Props {
 export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
   const pages = variant.pages;
   const first = pages[0]?.path ?? "index.html";
-  const [wanted, setWanted] = useState(page);
+  const [target, setTarget] = useState(page);
   const [missing, setMissing] = useState("");
-  const source = pageSource(useSource(variant, changes, PAUSE), pages.slice(1).some((each) => each.path === wanted) ? wanted : "");
+  const source = pageSource(useSource(variant, changes, PAUSE), pages.slice(1).some((candidate) => candidate.path === target) ? target : "");
   const [device, setDevice] = useKeptValue<Device>("device", isNarrow() ? "mobile" : "desktop");
   const [zoom, setZoom] = useKeptValue<Zoom>("zoom", "fit");
   const [full, setFull] = useState(false);
@@ -71,13 +71,13 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   useEffect(() => {
     setStopped(false);
     setMissing("");
-    setWanted(page);
+    setTarget(page);
     // A new version is shown at the page that was shown last.
   }, [place]);
   const go = (path: string) => {
     onPage(path === first ? "" : path);
-    setWanted(path === first ? "" : path);
-    if (wanted === (path === first ? "" : path)) setCount(count + 1); // a link has led away from it
+    setTarget(path === first ? "" : path);
+    if (target === (path === first ? "" : path)) setCount(count + 1); // a link has led away from it
   };
   const address = source !== null && "src" in source ? source.src : null;
   const finished = address !== null;
@@ -88,16 +88,16 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   }, [selecting, onSelecting]);
   const onPreviewMessage = useCallback(
     (said: PreviewMessage) => {
-      if (said.weft === "escape") escape();
+      if (said.heald === "escape") escape();
       if (!finished) return; // half a page is always wrong
-      if (said.weft === "page" && said.path !== "_draft") {
+      if (said.heald === "page" && said.path !== "_draft") {
         setMissing(said.missing ? said.path : "");
         onPage(foundPage(pages, said.path));
-      } else if (said.weft === "outside") showToast(`A preview shows the pages of the project only. Outside of it the link opens ${said.address}`);
-      else if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
-      else if (said.weft === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
-      else if (said.weft === "selected") {
-        const { weft: _, element, ...selected } = said;
+      } else if (said.heald === "outside") showToast(`A preview shows the pages of the project only. Outside of it the link opens ${said.address}`);
+      else if (said.heald === "error") setErrors((now) => [...now, said.message].slice(-MOST));
+      else if (said.heald === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
+      else if (said.heald === "selected") {
+        const { heald: _, element, ...selected } = said;
         onSelected(selected, element);
       }
     },

@@ -47,8 +47,8 @@ export function Start() {
   const [attachments, setAttachments] = useKeptObject<Attachment[]>("start", []);
   const offer = useFetched("studio", studio);
   const noStudio = offer.error !== null && offer.error.status === 404;
-  const known = useFetched("models", models);
-  const shown: Mode = noStudio ? "assist" : (mode ?? (known.value?.fixed === true ? "assist" : "design"));
+  const catalogue = useFetched("models", models);
+  const activeMode: Mode = noStudio ? "assist" : (mode ?? (catalogue.value?.fixed === true ? "assist" : "design"));
   const written: Written = { text, setText, attachments, setAttachments };
   const applyExample = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
@@ -59,12 +59,12 @@ export function Start() {
   return (
     <div className="start">
       <div className="start-head">
-        <h1>{shown === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
-        <p className="muted">{shown === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
+        <h1>{activeMode === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
+        <p className="muted">{activeMode === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
         {!noStudio && (
           <Segmented
             label="What to do"
-            value={shown}
+            value={activeMode}
             onChange={setMode}
             choices={[
               { value: "design", label: "Build a page", icon: "grid" },
@@ -73,8 +73,8 @@ export function Start() {
           />
         )}
       </div>
-      {shown === "design" ? <Design offer={offer.value} {...written} /> : <Assist known={known.value} {...written} />}
-      {shown === "design" && offer.value !== null && (
+      {activeMode === "design" ? <Design offer={offer.value} {...written} /> : <Assist offer={catalogue.value} {...written} />}
+      {activeMode === "design" && offer.value !== null && (
         <>
           <Examples examples={offer.value.examples} pictures={pictures} onChoose={applyExample} />
           <RecentProjects />
@@ -96,7 +96,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [width, setWidth] = useKeptValue<number>("capture-width", 0);
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
-  const [wanted, setWanted] = useState(false); // somebody pressed Enter before it was known what can be built
+  const [wanted, setWanted] = useState(false); // somebody pressed Enter before it was catalogue what can be built
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
@@ -252,7 +252,7 @@ function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords
     <p className={`note ${refused ? "warning" : ""}`} data-testid="no-key" role={refused ? "alert" : undefined}>
       <Icon name={refused ? "alert" : "info"} size={14} />
       <span>
-        {refused ? "Words alone cannot be built here: attach a screenshot. " : "Pictures only: the converter that comes with Weft turns screenshots into pages. "}
+        {refused ? "Words alone cannot be built here: attach a screenshot. " : "Pictures only: the converter that comes with Heald turns screenshots into pages. "}
         <a href={address("settings")}>Set a provider's key</a> to build from words.
       </span>
     </p>

@@ -27,25 +27,25 @@ export function Talk({ project, version, variant, onOpen }: Props) {
   const nothing = followed === null || (followed.complete && followed.conversation.transcript.items.length === 0);
   const versions = project.versions ?? [];
   const before = ancestorsOf(versions, version);
-  const after = versions.filter((each) => each.base?.version === version.id && each.id !== version.id);
-  const beside = versions.filter((each) => each.base !== null && each.base.version === version.base?.version && each.id !== version.id);
+  const after = versions.filter((other) => other.base?.version === version.id && other.id !== version.id);
+  const beside = versions.filter((other) => other.base !== null && other.base.version === version.base?.version && other.id !== version.id);
   return (
     <div className="talk">
       {before.length + beside.length > 0 && (
         <ol className="points" aria-label="Earlier in this conversation">
-          {before.map((each) => (
-            <Point key={each.id} version={each} onOpen={onOpen} />
+          {before.map((point) => (
+            <Point key={point.id} version={point} onOpen={onOpen} />
           ))}
-          {beside.map((each) => (
-            <Point key={each.id} version={each} branch onOpen={onOpen} />
+          {beside.map((point) => (
+            <Point key={point.id} version={point} branch onOpen={onOpen} />
           ))}
         </ol>
       )}
       {nothing ? <div className="empty grow">{MADE[version.kind]}</div> : <Thread session={variant.session} followed={followed} display={withoutSteps} />}
       {after.length > 0 && (
         <ol className="points after" aria-label="Later in this conversation">
-          {after.map((each) => (
-            <Point key={each.id} version={each} branch={after.length > 1} onOpen={onOpen} />
+          {after.map((point) => (
+            <Point key={point.id} version={point} branch={after.length > 1} onOpen={onOpen} />
           ))}
         </ol>
       )}
@@ -67,14 +67,14 @@ function Point({ version, branch = false, onOpen }: { version: VersionView; bran
 
 /** The versions that a version came from, the first one first. */
 export function ancestorsOf(versions: readonly VersionView[], version: VersionView): VersionView[] {
-  const found: VersionView[] = [];
+  const chain: VersionView[] = [];
   const seen = new Set([version.id]);
   for (let at = version.base?.version; at !== undefined && !seen.has(at); ) {
     seen.add(at);
-    const next = versions.find((each) => each.id === at);
+    const next = versions.find((other) => other.id === at);
     if (next === undefined) break;
-    found.unshift(next);
+    chain.unshift(next);
     at = next.base?.version;
   }
-  return found;
+  return chain;
 }

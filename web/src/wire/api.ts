@@ -1,6 +1,6 @@
 /** What the server has: sessions, projects, models; through its client. */
 
-import type * as api from "weft-client";
+import type * as api from "@heald/client";
 import { client } from "./rest";
 
 export type {
@@ -12,7 +12,7 @@ export type {
   VariantView,
   VersionView,
   WhenBusy,
-} from "weft-client";
+} from "@heald/client";
 export type Prompt = api.PromptBody;
 export type SessionSettings = Omit<api.SessionChange, "title">;
 export type Permissions = NonNullable<SessionSettings["permissions"]>;

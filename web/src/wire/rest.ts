@@ -1,13 +1,13 @@
 /** The page's connection to the server that it comes from. */
 
-import { ApiError, filePath, WeftClient } from "weft-client";
+import { ApiError, filePath, HealdClient } from "@heald/client";
 
 export { ApiError, filePath };
 
 /** The folder that the page is served from, such as "/" or "/assistant/". The API lies below it. */
 export const BASE = typeof document === "undefined" ? "/" : new URL(".", document.baseURI).pathname;
 
-export const client = new WeftClient({ url: BASE });
+export const client = new HealdClient({ url: BASE });
 
 /** Set the handler of a server that no longer knows the page's cookie. */
 export function whenSignedOut(listener: () => void): void {

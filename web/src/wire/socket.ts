@@ -1,9 +1,9 @@
 /** The page's socket: it reconnects at once when the network or the page comes back, and notices at once when the network goes. */
 
-import type { EventSocket } from "weft-client";
+import type { EventSocket } from "@heald/client";
 import { client } from "./rest";
 
-export type { Connection, EventSocket, Follower } from "weft-client";
+export type { Connection, EventSocket, Follower } from "@heald/client";
 
 export function openSocket(): EventSocket {
   const socket = client.createSocket();

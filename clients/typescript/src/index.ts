@@ -1,0 +1,13 @@
+export type * from "./api.generated.js";
+export { delayBefore } from "./backoff.js";
+export { hasBlobs, type LoadBlob, restoreBlobs } from "./blobs.js";
+export { type ClientOptions, HealdClient } from "./client.js";
+export * from "./content.js";
+export { EventParser, type ServerSentEvent, streamEvents, type StreamOptions } from "./event_source.js";
+export * from "./events.js";
+export { ApiError, filePath, HttpClient, type HttpOptions, type Method } from "./http.js";
+export { type Base, ProjectsApi } from "./projects.js";
+export { type EventOptions, type Outcome, type RunnableTool, type RunOptions, Session } from "./session.js";
+export { type ClientTool, type SendOptions, SessionsApi, type WhenBusy } from "./sessions.js";
+export type { SessionStatus, Snapshot } from "./snapshot.js";
+export { type Connection, EventSocket, type Follower, type SocketOptions } from "./socket.js";

@@ -1,0 +1,1 @@
+"""Conformance: probes of a model server, strict readers of its answers, and judges."""

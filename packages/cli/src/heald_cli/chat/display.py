@@ -1,0 +1,308 @@
+"""Shows the events of a session on the chat screen."""
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from heald.commands.amounts import format_seconds
+from heald.commands.terminal import BOLD, CYAN, DIM, RED, YELLOW, Colours
+from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
+from heald.core.envelope import Event
+from heald.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    AssistantMessage,
+    ErrorMessage,
+    ExchangeRequest,
+    ExchangeResponse,
+    FileChanged,
+    FilePreview,
+    MessageDiscarded,
+    MessageStart,
+    QuestionAsked,
+    RetryScheduled,
+    TextContentBlockStop,
+    TextDelta,
+    ThinkingDelta,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    ToolOutputDelta,
+    ToolUseContentBlockStart,
+    UserMessage,
+)
+from heald.core.messages import Message, Text, ToolResult
+from heald.core.server_tool_events import ServerToolCall
+from heald.tools.sanitize import sanitize_text
+from heald_cli.approval_view import approval_lines, diff_lines
+from heald_cli.chat.planning import PLAN_KEYS
+from heald_cli.chat.screen import ChatScreen
+from heald_cli.chat.subagents import Subagents
+from heald_cli.event_text import (
+    call_line,
+    describe_context,
+    describe_exchange,
+    describe_progress,
+    describe_server_call,
+    failed_command,
+)
+
+if TYPE_CHECKING:
+    from heald_cli.chat.markdown import MarkdownStream
+
+_DECISIONS = (ApprovalRequested, ApprovalResolved, QuestionAsked)
+_MAX_TODO_ROWS = 8
+_MAX_OUTPUT_LINES = 8
+"""Lines of the output of a failed command that are shown."""
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class EventDisplay:
+    """Receives the events of a session and prints them on the screen."""
+
+    def __init__(self, screen: ChatScreen, paint: Colours) -> None:
+        self.approval: ApprovalRequested | None = None
+        """The call that waits for a decision."""
+        self.approval_since = 0.0
+        self.question: QuestionAsked | None = None
+        self.session = ""
+        """The session of the conversation. Events of other sessions are those of its subagents."""
+        self.planning = False
+        self.plan: str | None = None
+        """The plan that waits for a decision, as the person edited it."""
+        self.original_plan: str | None = None
+        self._todo: list[str] = []
+        self._subagents = Subagents(paint)
+        self._last_text = ""
+        self.usd = 0.0
+        """The known cost of the exchanges since the start."""
+        self._screen = screen
+        self._paint = paint
+        self._waiting: list[ApprovalRequested] = []
+        self._text: MarkdownStream | None = None
+        self._text_changed = False
+        self._has_answer = False  # whether the model has begun to answer
+        self._tail: list[str] = []
+        self._next_render = 0.0
+        self._asked: dict[str, str] = {}
+        self._activity = ""
+        self._since = 0.0
+
+    def offer_plan(self, plan: str) -> None:
+        """Ask the person what to do with a plan."""
+        self.plan, self.approval_since = plan, monotonic()
+
+    def on_event(self, event: Event) -> None:
+        if self.session and event.session != self.session and not isinstance(event.data, _DECISIONS):
+            self._screen.print(*self._subagents.lines_of(event))
+            return
+        match event.data:
+            case ExchangeRequest():
+                self._since, self._activity = monotonic(), "waiting for the model"
+                self.plan, self._last_text, self._todo = None, "", []
+            case UserMessage(message=message) if (message.said or "").startswith("!"):
+                pass  # a command of the person, which was shown with its output
+            case UserMessage(message=message) if message.role == "user":
+                self._screen.print("", *self._user_lines(message))
+            case MessageStart():
+                self._activity = "thinking"
+                self._has_answer = False
+                self._screen.mark()
+            case PromptProgress():
+                self._activity = describe_progress(event.data)
+            case ThinkingDelta():
+                self._activity = "thinking"
+            case TextDelta(text=text):
+                self._has_answer = True
+                self._write(text)
+            case TextContentBlockStop():
+                self._end_text()
+            case MessageDiscarded(error=error):
+                if error.code == "cancelled":
+                    self._end_text()
+                else:
+                    self._discard_text()
+            case ToolUseContentBlockStart(name=name):
+                self._has_answer = True
+                self._activity = sanitize_text(name)
+            case FilePreview(path=path, offset=offset, text=text):
+                self._activity = f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
+            case ToolExecuting(id=call, name=name, summary=summary):
+                self._asked[call] = summary
+                self._activity = sanitize_text(f"{name} {summary}")
+            case ToolOutputDelta(text=text) if text.strip():
+                self._activity = sanitize_text(text.strip().splitlines()[-1])
+            case ToolCompleted() | ToolFailed():
+                self._screen.print(call_line(event.data, self._asked.pop(event.data.id, ""), self._paint))
+            case ToolResult(name="todo_list", status="ok"):
+                self._todo = sanitize_text(event.data.text).splitlines()[1:]
+            case AssistantMessage(message=message):
+                self._last_text = message.text
+            case ToolResult(name="run_command") if failed_command(event.data.summary):
+                self._screen.print(*_output_lines(event.data.text, self._paint))
+            case ConversationCompacted() | RequestWithdrawn():
+                self._note(describe_context(event.data))
+            case FileChanged(path=path, diff=diff):
+                head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
+                self._screen.print(head, *diff_lines(diff, self._paint))
+            case ServerToolCall(name=name, input=arguments):
+                self._activity = "waiting for a tool of the provider"
+                self._screen.print(self._paint(describe_server_call(name, arguments), DIM))
+            case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
+                self._note(f"{sanitize_text(error.message)} Attempt {attempt} in {delay:.1f} s.")
+            case ApprovalRequested():
+                self._waiting.append(event.data)
+                self._next_approval()
+            case ApprovalResolved(approval=approval, decision=decision):
+                self._resolve_approval(approval, decision)
+            case QuestionAsked():
+                self._ask(event.data)
+            case ErrorMessage(error=error):
+                self._end_text()
+                self._screen.print(self._paint(sanitize_text(error.message), RED))
+            case ExchangeResponse():
+                self.usd += event.data.cost_usd or 0.0
+                self._end_text()
+                self.question = None
+                self._asked.clear()
+                self._subagents.clear()
+                self._screen.print(*self._todo_rows(), self._paint(describe_exchange(event.data), DIM))
+                self._todo = []
+                if self.planning and event.data.status == "completed" and self._last_text.strip():
+                    self.original_plan = self._last_text.strip()
+                    self.offer_plan(self.original_plan)
+            case _:
+                pass
+
+    @property
+    def tail(self) -> list[str]:
+        """Rows of the answer that are not finished, of subagents at work, and of the todo list."""
+        return [*self._text_rows(), *self._subagents.rows, *self._todo_rows()]
+
+    def _text_rows(self) -> list[str]:
+        if self._text is None:
+            return []
+        started = monotonic()
+        if self._text_changed and started >= self._next_render:
+            self._text_changed, self._tail = False, self._text.partial
+            self._next_render = started + 4 * (monotonic() - started)  # a fifth of the time, at most
+        return self._tail
+
+    def _todo_rows(self) -> list[str]:
+        """The todo list: finished items dim, the current one bold."""
+        colours = {"[x]": DIM, "[>]": BOLD}
+        left = len(self._todo) - _MAX_TODO_ROWS
+        visible = [row for row in self._todo if left <= 0 or not row.startswith("[x]")][:_MAX_TODO_ROWS]
+        more = (
+            [self._paint(f"  … {len(self._todo) - len(visible)} more", DIM)] if len(visible) < len(self._todo) else []
+        )
+        rows = [row if len(row) < 76 else f"{row[:75]}…" for row in visible]
+        return [
+            *(self._paint(f"  {row}", colours[row[:3]]) if row[:3] in colours else f"  {row}" for row in rows),
+            *more,
+        ]
+
+    def status(self, *, busy: bool, waiting: int, has_text: bool) -> str:
+        """Return the line above the input."""
+        if self.approval is not None:
+            keys = "y yes · n no · a always this · Esc stop"
+            keys = f"Clear the line first (Ctrl-U); then {keys}" if has_text else keys
+            return self._paint(f"Allow {sanitize_text(self.approval.name)}? {keys}", YELLOW, BOLD)
+        if self.question is not None:
+            return self._paint("Answer the question, by a number or in your own words.", YELLOW, BOLD)
+        if self.plan is not None and not busy:
+            keys = "Clear the line first (Ctrl-U)" if has_text else PLAN_KEYS
+            return self._paint(f"The plan: {keys}", YELLOW, BOLD)
+        if not busy:
+            return ""
+        elapsed = monotonic() - self._since
+        turn = _SPINNER[int(elapsed * 10) % len(_SPINNER)]
+        queue = f", {waiting} waiting" if waiting else ""
+        activity = self._activity if len(self._activity) < 60 else f"{self._activity[:59]}…"
+        rest = f"{format_seconds(elapsed)}{queue} · Esc interrupts"
+        return f"{self._paint(turn, CYAN)} {activity} {self._paint(rest, DIM)}"
+
+    # --- text --------------------------------------------------------------------------------------------------------
+
+    def _write(self, text: str) -> None:
+        if self._text is None:
+            from heald_cli.chat.markdown import MarkdownStream  # loads rich
+
+            self._text = MarkdownStream(self._screen.renderer)
+            self._screen.print("")
+        self._activity = "answers"
+        rows = self._text.feed(text)
+        self._text_changed = True
+        if rows:
+            self._next_render = 0.0  # the tail must lose what is printed now
+            self._screen.tail = self.tail
+            self._screen.print_rows(rows)
+
+    def _end_text(self) -> None:
+        if self._text is None:
+            return
+        rows = self._text.close()
+        self._text = None
+        self._screen.tail = []
+        self._screen.print_rows(rows)
+
+    def _discard_text(self) -> None:
+        """Erase the text of a discarded message. Text that scrolled away is marked instead."""
+        self._text = None
+        self._screen.tail = self._tail = []
+        erased = self._screen.erase_to_mark()
+        if not self._has_answer:
+            return
+        self._note("(the answer broke off)" if erased else "(the answer above broke off and does not count)")
+
+    def _user_lines(self, message: Message) -> list[str]:
+        """Format a request, with the number of its attachments."""
+        texts = [block.text for block in message.content if isinstance(block, Text)]
+        text = message.said if message.said is not None else texts[0] if texts else "(a picture)"
+        first, *rest = sanitize_text(text).splitlines() or [""]
+        more = len(message.content) - 1
+        lines = [f"› {first}", *(f"  {line}" for line in rest)]
+        lines += [f"  ({more} attached)"] if more > 0 else []
+        return [self._paint(line, BOLD) for line in lines]
+
+    def _note(self, text: str) -> None:
+        self._screen.print(self._paint(text, DIM))
+
+    # --- decisions and questions -------------------------------------------------------------------------------------
+
+    def _next_approval(self) -> None:
+        if self.approval is not None or not self._waiting:
+            return
+        self.approval = request = self._waiting[0]
+        self.approval_since = monotonic()
+        head = self._paint(f"? {sanitize_text(request.name)}", YELLOW, BOLD)
+        self._screen.print(head, *approval_lines(request, self._paint))
+
+    def _resolve_approval(self, approval: str, decision: str) -> None:
+        self._waiting = [request for request in self._waiting if request.approval != approval]
+        if self.approval is not None and self.approval.approval == approval:
+            self._note(f"  {decision}")
+            self.approval = None
+        self._next_approval()
+
+    def _ask(self, question: QuestionAsked) -> None:
+        self.question = question
+        choices = [
+            f"  {number}. {sanitize_text(suggestion)}" for number, suggestion in enumerate(question.suggestions, 1)
+        ]
+        self._screen.print(self._paint(f"? {sanitize_text(question.text)}", YELLOW, BOLD), *choices)
+
+
+def _output_lines(text: str, paint: Colours) -> list[str]:
+    """The last lines of the output of a command."""
+    lines = [line for line in sanitize_text(text).splitlines()[1:] if line.strip()]
+    left = len(lines) - _MAX_OUTPUT_LINES
+    head = [paint(f"  … {left} lines before", DIM)] if left > 0 else []
+    return [*head, *(paint(f"  {line}", DIM) for line in lines[-_MAX_OUTPUT_LINES:])]
+
+
+def count_changes(diff: str) -> str:
+    """Count the lines that were added and removed."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("--- ", "+++ "))]
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    return f"+{added} −{removed}"

@@ -1,0 +1,285 @@
+"""The stored session behind `heald chat`: begin, resume, undo, cost."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from heald.agent.model_chain import ModelLike
+from heald.commands.amounts import format_usd
+from heald.commands.stores import list_sessions
+from heald.core.envelope import Event
+from heald.core.errors import ConfigurationError
+from heald.core.events import ExchangeResponse, FileChanged
+from heald.core.turn import Usage
+from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
+from heald.sessions.session import Session
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.sessions import Sessions
+from heald.sessions.settings import SessionSettings
+from heald.sessions.store import iterate_events
+from heald.sessions.store_errors import StoreError
+from heald.tools.families import named_tools
+from heald.tools.registry import ToolLike
+from heald.tools.shell.background_commands import BackgroundCommand, BackgroundCommands
+from heald.tools.shell.sandbox import Sandbox
+from heald.tools.workspace.diff import unified_diff
+from heald_cli.edit_formats import describe_format
+from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.markdown_files import MarkdownFile
+from heald_cli.model_choice import check_chat_model
+from heald_cli.project_commands import load_commands
+from heald_cli.project_skills import load_skills
+from heald_cli.repository.checkpoints import Checkpoints, open_checkpoints
+from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints
+from heald_cli.repository.exchange_history import UndoableExchange, list_exchanges
+from heald_cli.repository.git import GitFailed
+from heald_cli.repository.undo import redo, undo
+from heald_server.models import KnownModels
+
+KIND = "chat"
+"""The kind of these sessions: a server does not list them, since their workspace is a path."""
+_MAX_MODELS = 40
+EventHandler = Callable[[Event], None]
+
+
+class ChatSession:
+    """Holds one open session between `begin` or `resume` and `close`."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        models: KnownModels,
+        settings: SessionSettings,
+        *,
+        sandbox: Sandbox,
+        own_tools: Callable[[], Sequence[ToolLike]],
+        on_event: EventHandler,
+        data: Path,
+        extras: ExtrasCollector,
+        after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
+    ) -> None:
+        self._sessions = sessions
+        self._models = models
+        self._settings = settings
+        self._sandbox = sandbox
+        self._own_tools = own_tools
+        self._on_event = on_event
+        self.data = data
+        self._extras = extras
+        self.commands: list[MarkdownFile] = []
+        """The commands that the user or the project wrote as markdown."""
+        self.skills: list[MarkdownFile] = []
+        self._after_crash: AfterCrash = after_crash
+        self._session: Session | None = None
+        self._held: list[Event] | None = None  # events of a resumed session whose history is not shown yet
+        self._opened_at = 0
+        self.saved = ExchangeCheckpoints(None)
+        """The checkpoints of the folder around each exchange."""
+
+    @property
+    def session(self) -> Session:
+        assert self._session is not None
+        return self._session
+
+    @property
+    def model(self) -> str:
+        return self._settings.model
+
+    @property
+    def edit_format_reason(self) -> str:
+        """Why the model writes files as text; nothing if it calls tools."""
+        return describe_format(self.session, self._settings.edit_format)
+
+    @property
+    def folder(self) -> str:
+        return self._settings.workspace or ""
+
+    def find_own_command(self, name: str) -> MarkdownFile | None:
+        """Return the command or skill of this name that the user or the project wrote."""
+        return next((file for file in (*self.commands, *self.skills) if file.name == name), None)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._session is not None and self._session.current is not None
+
+    @property
+    def background_commands(self) -> list[BackgroundCommand]:
+        """The commands that the model started in the background."""
+        if self._session is None:
+            return []
+        return self._session.session_objects.get(BackgroundCommands).commands
+
+    async def begin(self) -> None:
+        """Open a new session."""
+        self.check(self._settings.model)
+        settings = msgspec.structs.asdict(self._settings)
+        opened = await self._open(await self._sessions.create(kind=KIND, **settings), self._settings)
+        await self.close()
+        self._session = opened
+
+    async def resume(self, info: SessionInfo, model: str | None = None) -> None:
+        """Continue an earlier session with its settings, or with another model."""
+        stored = SessionSettings.of(info.settings)
+        if stored.workspace != self.folder:
+            raise ConfigurationError(
+                f"That session works in {stored.workspace}; run `heald chat` there to go on with it."
+            )
+        name = model or stored.model
+        self.check(name)
+        settings = msgspec.structs.replace(stored, model=name)
+        self._held = []
+        try:
+            opened = await self._open(info, settings)
+        except BaseException:
+            self._held = None
+            raise
+        self._opened_at = opened.last_seq
+        await self.close()
+        self._session, self._settings = opened, settings
+
+    async def change_model(self, name: str) -> None:
+        """Continue the conversation with another model."""
+        self.check(name)
+        session = self.session
+        await session.configure(model=name)
+        await session.close()
+        self._settings = msgspec.structs.replace(self._settings, model=name)
+        self._session = await self._open(await self._sessions.store.info(session.session), self._settings)
+
+    def check(self, name: str) -> None:
+        """Raise if a model cannot be used for a conversation."""
+        check_chat_model(self._models, name)
+
+    def find_model(self, name: str) -> ModelLike:
+        """Return the model of this name."""
+        return self._models.open(name)
+
+    async def earlier(self) -> list[SessionInfo]:
+        """List earlier sessions of this folder that have events, the latest first."""
+        sessions: list[SessionInfo] = []
+        async for info in list_sessions(self._sessions, kind=KIND):
+            here = self._session is not None and info.id == self._session.session
+            if info.last_seq and not here and info.settings.get("workspace") == self.folder:
+                sessions.append(info)
+            if len(sessions) == 20:
+                break
+        return sessions
+
+    async def events(self) -> list[Event]:
+        return [event async for event in iterate_events(self._sessions.store, self.session.session)]
+
+    async def history(self) -> list[Event]:
+        """Read the events from before this process resumed the session."""
+        return [event for event in await self.events() if event.seq <= self._opened_at]
+
+    def show_events(self) -> None:
+        """Show what happens in a resumed session from now on, and what still waits in it for the person."""
+        held, self._held = self._held or [], None
+        for event in (*self.session.waiting_events, *held):
+            self._on_event(event)
+
+    async def cost(self) -> str:
+        """Describe tokens and cost so far. Undone exchanges count: they were paid for."""
+        await self.session.flush()
+        usage, usd, asked = Usage(), 0.0, 0
+        unknown = False
+        for event in await self.events():
+            if isinstance(event.data, ExchangeResponse):
+                asked += 1
+                usage += event.data.usage
+                unknown |= event.data.cost_usd is None
+                usd += event.data.cost_usd or 0
+        tokens = f"{usage.total_input or 0:,} tokens in, {usage.total_output or 0:,} out"
+        least = "at least " if unknown and usd else ""
+        money = "cost unknown" if unknown and not usd else f"{least}{format_usd(usd)}"
+        return f"{asked} exchanges with {self.model}: {tokens}, {money}."
+
+    async def model_names(self) -> list[str]:
+        """List the models that can be used now, the current one marked."""
+        views = await asyncio.to_thread(self._models.list_models)
+        names = [view.name for view in views if not view.name.startswith("local/")]
+        left = len(names) - _MAX_MODELS
+        listed = [f"{'*' if name == self.model else ' '} {name}" for name in names[:_MAX_MODELS]]
+        return [*listed, *([f"  and {left} more; `heald models` lists all"] if left > 0 else [])]
+
+    async def diff(self, path: str = "") -> str:
+        """Return the changes of files that this conversation made, of all or of one."""
+        await self.session.flush()
+        first: dict[str, int] = {}
+        for event in await self.events():
+            if isinstance(event.data, FileChanged):
+                first.setdefault(event.data.path, event.data.revision - 1)
+        workspace = self.session.workspace
+        diffs: list[str] = []
+        for name, revision in first.items():
+            if path and name != path:
+                continue
+            now = workspace.read(name, remember=False) if workspace.exists(name) else None
+            diffs.append(unified_diff(name, workspace.content_at(name, revision), now))
+        return "".join(diffs)
+
+    async def undo(self, count: int = 1) -> list[str]:
+        """Go back to before the last exchanges, and restore their files. Returns lines to print."""
+        await self.session.flush()
+        return await undo(self.session, await self.events(), self.saved, count)
+
+    async def redo(self) -> list[str]:
+        """Repeat what the last undo removed. Returns lines to print."""
+        await self.session.flush()
+        return await redo(self.session, await self.events(), self.saved)
+
+    async def exchanges(self) -> list[UndoableExchange]:
+        """List the exchanges of the conversation, without those that were undone."""
+        await self.session.flush()
+        return list_exchanges(await self.events())
+
+    async def close(self) -> None:
+        """Close the session. One without events is deleted."""
+        session, self._session = self._session, None
+        if session is None:
+            return
+        await self.saved.finish()
+        with suppress(StoreError):
+            await session.close()
+            if not (await self._sessions.store.info(session.session)).last_seq:
+                await self._sessions.delete(session.session)
+
+    async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
+        model = self._models.open(settings.model)
+        tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
+        checkpoints = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data)
+        self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
+        extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools))
+        saved = ExchangeCheckpoints(checkpoints)
+        session = await self._sessions.open(
+            info.id,
+            model=model,
+            tools=[*tools, *extras.tools],
+            instructions=list(extras.instructions),
+            after_crash=self._after_crash,
+            middleware=[saved.wait_until_saved, *extras.middleware],
+        )
+        extras.complete(session, model)
+        await session.find_edit_format()
+        session.subscribe(saved.on_event)
+        session.subscribe(self._receive)
+        self.saved = saved
+        return session
+
+    def _receive(self, event: Event) -> None:
+        if self._held is not None:
+            self._held.append(event)
+        else:
+            self._on_event(event)
+
+
+def _open_checkpoints(folder: str, session: str, data: Path) -> Checkpoints | None:
+    """Return the checkpoints of a session, if its folder is in a repository, and delete those of forgotten ones."""
+    checkpoints = open_checkpoints(folder, session, data)
+    if checkpoints is not None:
+        with suppress(GitFailed):
+            checkpoints.delete_old()
+    return checkpoints

@@ -1,0 +1,84 @@
+"""`heald acp`: the coding assistant in an editor, over the Agent Client Protocol."""
+
+import argparse
+import asyncio
+import logging
+import sys
+from functools import partial
+
+from heald.agent.folder_extras import FolderExtras
+from heald.commands.model_options import named_model
+from heald.commands.options import add_options
+from heald.commands.request_settings import reasoning_of
+from heald.commands.stores import open_sessions
+from heald.core.errors import ConfigurationError
+from heald.sessions.settings import SessionSettings
+from heald.tools.families import named_tools
+from heald.tools.permissions import Permissions
+from heald.tools.shell.sandbox import Sandbox
+from heald_cli.chat.session import KIND
+from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.model_choice import check_chat_model, default_model
+from heald_cli.own_tools import builtin_names, open_own_tools
+from heald_server.models import KnownModels
+
+EXAMPLES = """examples:
+  heald acp                                         started by an editor such as Zed, JetBrains or Neovim
+  heald acp --model openai/gpt-5.2 --permissions auto
+  heald acp --terminal editor                       run commands in the editor's terminal, without the sandbox
+
+Standard input and output carry the protocol; messages for people go to standard error. docs/acp.md has the
+settings of each editor. The sessions are those of `heald chat`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, "acp")
+
+
+def run(options: argparse.Namespace) -> int:
+    if sys.stdin.isatty():
+        raise ConfigurationError("heald acp is started by an editor; to talk in this terminal use `heald chat`.")
+    logging.basicConfig(level=options.log.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
+    settings = SessionSettings(
+        model=options.model or "",
+        tools=builtin_names(options.tools),
+        instructions=options.system,
+        permissions=options.permissions,
+        rules=options.rule,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        extra=options.extra,
+        cache=options.cache,
+        tool_profile=options.tool_profile,
+        edit_format=options.edit_format,
+    )
+    sandbox = Sandbox(unsandboxed=options.unsandboxed)
+    Permissions(settings.permissions, settings.rules)
+    named_tools(settings.tools, sandbox)
+    asyncio.run(_serve(options, models, settings, sandbox))
+    return 0
+
+
+async def _serve(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
+    from heald_cli.editors.agent import EditorAgent, EditorOptions
+    from heald_cli.editors.serve import serve_editor
+
+    extras = ExtrasCollector(options)
+
+    def find_extras(settings: SessionSettings) -> FolderExtras:
+        return extras.collect(settings.workspace, settings.instructions, has_tools=bool(settings.tools))
+
+    async with open_own_tools(options) as own_tools, open_sessions(options.data) as sessions:
+        chosen = EditorOptions(
+            kind=KIND,
+            settings=settings,
+            check_model=partial(check_chat_model, models),
+            default_model=lambda: default_model(models),
+            find_extras=find_extras,
+            own_tools=own_tools.sources,
+            problems=tuple(own_tools.problems),
+            use_files=options.editor_files,
+            use_terminal=options.terminal == "editor",
+        )
+        await serve_editor(EditorAgent(sessions, models, sandbox, chosen))

@@ -1,0 +1,180 @@
+"""`heald run`: runs one prompt and exits."""
+
+import argparse
+import asyncio
+import base64
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heald.agent.agent import Agent
+from heald.agent.result import AgentResult
+from heald.commands.model_options import named_model
+from heald.commands.options import add_options
+from heald.commands.stdin import read_stdin
+from heald.commands.terminal import print_note
+from heald.config.paths import data_path
+from heald.core.errors import ConfigurationError
+from heald.core.media import describe_picture_fault, picture_type
+from heald.core.messages import Image, Message, user_message
+from heald_cli.console_printer import ConsolePrinter
+from heald_cli.json_printer import JsonPrinter
+from heald_cli.model_choice import default_model, no_model_error
+from heald_cli.output_guard import OutputGuard
+from heald_cli.own_tools import OwnTools, open_own_tools, print_problems
+from heald_cli.run_agent import AgentPlace, complete_question, make_agent
+
+if TYPE_CHECKING:
+    from heald.agent.telemetry import TelemetryReactor
+
+_TICK_SECONDS = 0.25
+EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
+
+EXAMPLES = """examples:
+  heald run --model anthropic/claude-sonnet-4-6 "Say hello"
+  git diff | heald run --system "Review these changes."
+  heald run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
+  heald run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image a.png "Build this"
+  heald run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
+  heald run --attempts 3 --check "pytest -q" --permissions auto "Fix the failing test"
+  heald run --attempts 2 --model openai/gpt-5 --model anthropic/claude-sonnet-4-6 --permissions auto "Fix it" --apply 2
+  heald run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
+
+With --attempts N agents work in copies of the folder; the one that you choose, or the first that passes the check, is
+applied to the folder, and `heald undo` restores the state before it.
+exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", nargs="?", help="the prompt; without it, or with -, standard input is read")
+    model = parser.add_argument_group("model")
+    model.add_argument("--image", action="append", default=[], metavar="FILE", help="picture to send; repeatable")
+    add_options(parser, "run", {"model": model})
+    attempts = parser.add_argument_group("several attempts, each in a git worktree of its own")
+    attempts.add_argument("--attempts", type=int, metavar="N", help="run several agents in parallel")
+    attempts.add_argument("--check", metavar="COMMAND", help="run in each attempt, such as 'pytest -q'; 0 is success")
+    attempts.add_argument("--apply", type=int, metavar="N", help="apply this attempt without a question")
+    attempts.add_argument("--keep", action="store_true", help="keep the worktrees, and print their paths")
+    parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
+    parser.add_argument(
+        "--stream", action="store_true", help="print text to a pipe or file while it arrives, also if it is discarded"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    question = _question(options)
+    names: list[str] = options.model or ([] if options.base_url is not None else [_default_model()])
+    if options.workspace or options.attempts is not None:
+        from heald_cli.attempts.command import clean_leftovers
+
+        clean_leftovers(data_path())
+    if options.attempts is not None:
+        from heald_cli.attempts.command import run_attempts
+
+        return run_attempts(options, question, [(name, named_model(_with_model(options, name))) for name in names])
+    if len(names) > 1 or options.apply is not None or options.check or options.keep:
+        raise ConfigurationError("Several models, --apply, --check and --keep go with --attempts N.")
+    options.model = names[0] if names else None
+    show = JsonPrinter() if options.json else ConsolePrinter(stream=options.stream)
+    agent, guard, result = asyncio.run(_run(options, question, show))
+    guard.check()
+    if not options.json and agent.workspace.is_project and result.files:
+        print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
+    return EXIT_CODES[result.status]
+
+
+async def _run(
+    options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
+) -> tuple[Agent, OutputGuard, AgentResult]:
+    folders = [options.workspace] if options.workspace else []
+    telemetry = None
+    if options.otel_export:
+        from heald_cli.telemetry import start_telemetry
+
+        telemetry = start_telemetry(options)
+    try:
+        async with open_own_tools(options, folders=folders) as own_tools:
+            return await _run_with(
+                options, question, show, own_tools, telemetry.reactor if telemetry is not None else None
+            )
+    finally:
+        if telemetry is not None:
+            await telemetry.close()
+
+
+async def _run_with(
+    options: argparse.Namespace,
+    question: Message,
+    show: JsonPrinter | ConsolePrinter,
+    own_tools: OwnTools,
+    telemetry: "TelemetryReactor | None",
+) -> tuple[Agent, OutputGuard, AgentResult]:
+    print_problems(own_tools)
+    agent, reason = await make_agent(options, named_model(options), own_tools, AgentPlace())
+    if reason and not options.json:
+        print_note(reason)
+    guard = OutputGuard(show, agent.cancel)
+    agent.subscribe(guard)
+    if telemetry is not None:
+        agent.subscribe(telemetry)
+    question, faults = await complete_question(question, own_tools)
+    for fault in faults:
+        print_note(fault)
+    return agent, guard, await _ask(agent, question, show)
+
+
+async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
+    async def refresh_status() -> None:
+        while isinstance(show, ConsolePrinter):
+            await asyncio.sleep(_TICK_SECONDS)
+            show.tick()
+
+    refreshing = asyncio.create_task(refresh_status(), name="heald-run-status")
+    try:
+        async with agent:
+            with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
+                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
+            return await agent.run(question)
+    finally:
+        refreshing.cancel()
+
+
+def _default_model() -> str:
+    from heald_server.models import KnownModels
+
+    name = default_model(KnownModels())
+    if not name:
+        raise no_model_error()
+    return name
+
+
+def _with_model(options: argparse.Namespace, name: str) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(options), "model": name})
+
+
+def _question(options: argparse.Namespace) -> Message:
+    prompt: str | None = options.prompt
+    if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
+        prompt = read_stdin()
+    prompt = prompt or ""
+    if not prompt.strip() and not options.image:
+        raise ConfigurationError("No prompt given.")
+    return user_message(prompt, *(_image(Path(name)) for name in options.image))
+
+
+def _image(path: Path) -> Image:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
+    fault = describe_picture_fault(data)
+    if fault is not None:
+        raise ConfigurationError(f"{path} cannot be sent as a picture: {fault}.")
+    return Image(media_type=picture_type(data) or "", data=base64.b64encode(data).decode())
+
+
+def _describe_files(result: AgentResult) -> str:
+    names = list(result.files)
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

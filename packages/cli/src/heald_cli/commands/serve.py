@@ -1,0 +1,98 @@
+"""`heald serve`: runs the server, for this machine only by default."""
+
+import argparse
+import asyncio
+import gc
+import os
+import sys
+import webbrowser
+from socket import socket
+
+import msgspec
+
+from heald.commands.model_options import check_endpoint
+from heald.commands.options import add_options
+from heald.commands.stores import open_named_store, store_secrets
+from heald.commands.terminal import print_note
+from heald.core.json import encode_text
+from heald.sessions.shared_store import SharedStore
+from heald.sessions.store import Store
+from heald_cli.folder_extras import list_untrusted
+from heald_cli.own_tools import open_own_tools, print_problems
+from heald_cli.server_context import find_workspaces, make_context, make_settings
+from heald_cli.server_start import environment_token, new_node_name
+from heald_cli.telemetry import start_telemetry
+from heald_server.access.tokens import new_token
+from heald_server.app import create_app
+from heald_server.http.descriptors import raise_descriptor_limit
+from heald_server.http.json_logs import configure_logging
+from heald_server.http.uvicorn_server import bind, serve_app
+from heald_server.settings import ServerSettings, validate_settings
+
+EXAMPLES = """examples:
+  heald serve                                     this machine only, with a new token
+  heald serve --workspace . --permissions ask     sessions may work in this folder
+  heald serve --tool my_tools:weather             with tools of your own
+  heald serve --port 0 --no-open --json           for scripts: prints its address as JSON
+  HEALD_TOKEN=… heald serve --host 0.0.0.0         for other machines, which need the token
+  heald serve --store postgresql://heald@db/heald   one of several servers on one database
+
+The printed address holds the token for the page; programs send it as 'Authorization: Bearer …'."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    connection = parser.add_argument_group("connection")
+    connection.add_argument("--token", help="token that clients must send (HEALD_TOKEN, otherwise a new one)")
+    add_options(parser, "serve", {"connection": connection})
+    parser.add_argument("--json", action="store_true", help="print one line of JSON when the server is ready")
+
+
+def run(options: argparse.Namespace) -> int:
+    check_endpoint(options)
+    raise_descriptor_limit()
+    settings = validate_settings(make_settings(options))
+    with bind(settings) as bound:
+        settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
+        token = options.token or ("" if options.no_token else environment_token() or new_token())
+        configure_logging(options.log, [token, *store_secrets(options.store, options.news)])
+        store = open_named_store(options.data, options.store, node=new_node_name(options.node), news=options.news or "")
+        asyncio.run(_serve(options, settings, token, store, bound))
+    return 0
+
+
+async def _serve(
+    options: argparse.Namespace, settings: ServerSettings, token: str, store: Store, bound: socket
+) -> None:
+    try:
+        if isinstance(store, SharedStore) and options.store and token and not (options.token or environment_token()):
+            token = (await store.put_record("secret", "token", token.encode(), only_new=True)).decode()
+            configure_logging(options.log, [token, *store_secrets(options.store, options.news)])
+        folders = list(find_workspaces(options.workspace).values())
+        async with open_own_tools(options, folders=folders) as own_tools:
+            print_problems(own_tools)
+            for sentence in list_untrusted(folders):
+                print_note(sentence)
+            context = make_context(options, settings, token, store, own_tools)
+            app = create_app(context)
+            telemetry = start_telemetry(options)
+            if telemetry is not None:
+                context.subscribe(telemetry.reactor)
+                context.on_stop(telemetry.close)
+            await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
+    finally:
+        await store.close()
+
+
+def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
+    gc.freeze()  # what is loaded by now stays: examining it in a full collection would stop all streams
+    base = settings.public.url if settings.public is not None else settings.address
+    address = f"{base}/#token={token}" if token else f"{base}/"
+    if options.json:
+        ready = {"ready": True, "url": settings.address, "token": token or None, "pid": os.getpid()}
+        print(encode_text(ready), flush=True)
+    else:
+        print(f"Heald is at {address}", flush=True)
+        if not token:
+            print("No token is needed: every program of this machine has access.", file=sys.stderr, flush=True)
+    if options.open and not options.json:
+        webbrowser.open(address)

@@ -1,0 +1,199 @@
+"""`heald sessions`: lists, shows, exports, imports, renames and deletes sessions of this machine."""
+
+import argparse
+import asyncio
+import os
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from heald.commands.options import add_options
+from heald.commands.stores import find_session, list_sessions, open_sessions
+from heald.commands.terminal import BOLD, DIM, Colours, print_note
+from heald.commands.text_columns import align_columns, truncate
+from heald.core.errors import ConfigurationError, HealdError
+from heald.core.json import encode_text
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.sessions import Sessions
+from heald.sessions.store import iterate_events
+from heald.tools.sanitize import sanitize_text
+from heald_cli.transcript import Transcript
+
+EXAMPLES = """examples:
+  heald sessions list --search bakery
+  heald sessions show ses_01ab                 the beginning of the id is enough
+  heald sessions export ses_01ab -o bakery.heald
+  heald sessions import bakery.heald
+  heald sessions rename ses_01ab "The bakery"
+  heald sessions delete ses_01ab ses_02cd --yes"""
+_STUDIO_KINDS = ("project", "variant")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    acts = parser.add_subparsers(dest="act", metavar="ACTION", required=True)
+    listing = acts.add_parser("list", help="list sessions, the last changed first")
+    listing.add_argument("--search", default="", metavar="TEXT", help="only titles that contain the text")
+    listing.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many (%(default)s)")
+    listing.add_argument("--all", action="store_true", help="also sessions of the studio")
+    showing = acts.add_parser("show", help="print the conversation of a session")
+    exporting = acts.add_parser("export", help="write a session to a file that another machine can import")
+    exporting.add_argument("-o", "--output", metavar="FILE", help="file to write (standard output)")
+    importing = acts.add_parser("import", help="create a session from an exported file")
+    importing.add_argument("file", help="exported file; - reads standard input")
+    renaming = acts.add_parser("rename", help="change the title of a session")
+    deleting = acts.add_parser("delete", help="delete sessions with their files")
+    for act in (showing, exporting, renaming):
+        act.add_argument("session", help="id, or its beginning")
+    renaming.add_argument("title")
+    deleting.add_argument("sessions", nargs="+", metavar="session", help="id, or its beginning")
+    deleting.add_argument("--yes", action="store_true", help="do not ask")
+    for act in (listing, showing, exporting, importing, renaming, deleting):
+        add_options(act, "sessions")
+    for act in (listing, showing, importing):
+        act.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def run(options: argparse.Namespace) -> int:
+    acts = {
+        "list": _list,
+        "show": _show,
+        "export": _export,
+        "import": _import,
+        "rename": _rename,
+        "delete": _delete,
+    }
+
+    async def act() -> int:
+        async with open_sessions(options.data, options.store) as sessions:
+            return await acts[options.act](sessions, options)
+
+    return asyncio.run(act())
+
+
+def format_time(time: float) -> str:
+    return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M")
+
+
+def session_json(info: SessionInfo) -> dict[str, object]:
+    """Return the fields of a session for scripts; of its settings only the model and the workspace."""
+    return {
+        "id": info.id,
+        "kind": info.kind,
+        "title": info.title,
+        "model": info.settings.get("model", ""),
+        "workspace": info.settings.get("workspace"),
+        "created": info.created,
+        "updated": info.updated,
+        "events": info.last_seq,
+        "parent": info.parent,
+    }
+
+
+async def _list(sessions: Sessions, options: argparse.Namespace) -> int:
+    listed: list[SessionInfo] = []
+    async for info in list_sessions(sessions, options.search):
+        if len(listed) >= options.limit:
+            break
+        if options.all or info.kind not in _STUDIO_KINDS:
+            listed.append(info)
+    if options.json:
+        for info in listed:
+            print(encode_text(session_json(info)))
+        return 0
+    if not listed:
+        print_note("There is no session yet; `heald chat` begins one.")
+        return 0
+    table = [["id", "changed", "events", "title"]]
+    table += [
+        [info.id, format_time(info.updated), str(info.last_seq), truncate(sanitize_text(info.title), 60)]
+        for info in listed
+    ]
+    head, *lines = align_columns(table)
+    print(Colours(sys.stdout)(head, BOLD), *lines, sep="\n")
+    return 0
+
+
+async def _show(sessions: Sessions, options: argparse.Namespace) -> int:
+    info = await find_session(sessions, options.session)
+    paint = Colours(sys.stdout)
+    transcript = Transcript(paint)
+    if not options.json:
+        about = f"{info.id}  {info.settings.get('model', '')}  {format_time(info.created)}"
+        print(paint(sanitize_text(info.title or "(without a title)"), BOLD), paint(about, DIM), sep="\n")
+    async for event in iterate_events(sessions.store, info.id):
+        for line in [encode_text(event)] if options.json else transcript.lines(event):
+            print(line)
+    return 0
+
+
+async def _export(sessions: Sessions, options: argparse.Namespace) -> int:
+    info = await find_session(sessions, options.session)
+    if options.output is None and sys.stdout.isatty():
+        raise ConfigurationError("An exported session is not for a terminal; name a file with --output.")
+    if options.output is None:
+        async for line in sessions.export(info.id):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return 0
+    part = f"{options.output}.part"
+    size = 0
+    try:
+        with os.fdopen(_create_private(part), "wb") as file:
+            async for line in sessions.export(info.id):
+                size += file.write(line)
+        os.replace(part, options.output)
+    except OSError as error:
+        raise ConfigurationError(f"{options.output} cannot be written: {error.strerror}.") from None
+    print_note(f"{info.id} is in {options.output}, {size:,} bytes.")
+    return 0
+
+
+def _create_private(path: str) -> int:
+    """Create a file that only its owner can read."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+async def _import(sessions: Sessions, options: argparse.Namespace) -> int:
+    with _open_file(options.file) as file:
+        info = await sessions.import_from(file)
+    print(encode_text(session_json(info)) if options.json else info.id)
+    return 0
+
+
+def _open_file(name: str) -> AbstractContextManager[BinaryIO]:
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise ConfigurationError(f"{name} cannot be read: {error.strerror}.") from None
+
+
+async def _rename(sessions: Sessions, options: argparse.Namespace) -> int:
+    info = await find_session(sessions, options.session)
+    await sessions.rename(info.id, options.title.strip()[:200])
+    return 0
+
+
+async def _delete(sessions: Sessions, options: argparse.Namespace) -> int:
+    doomed = [await find_session(sessions, name) for name in options.sessions]
+    for info in doomed:
+        if info.kind in _STUDIO_KINDS:
+            raise HealdError(f"{info.id} belongs to the studio; delete its project on the page of `heald serve`.")
+    if not options.yes and not _confirm(doomed):
+        return 1
+    for info in doomed:
+        await sessions.delete(info.id)
+    print_note(f"{len(doomed)} deleted.")
+    return 0
+
+
+def _confirm(doomed: list[SessionInfo]) -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigurationError("There is no terminal to ask on; delete with --yes.")
+    for info in doomed:
+        print(f"{info.id}  {format_time(info.updated)}  {sanitize_text(info.title)}", file=sys.stderr)
+    print("delete? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

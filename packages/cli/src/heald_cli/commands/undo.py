@@ -1,0 +1,31 @@
+"""`heald undo`: restores the files as they were before an attempt of `heald run --attempts` was applied."""
+
+import argparse
+
+from heald.commands.terminal import print_note
+from heald.config.paths import data_folder
+from heald.core.errors import ConfigurationError
+from heald_cli.repository.applied_attempts import AppliedAttempts
+from heald_cli.repository.git import find_repository
+from heald_cli.run_agent import check_folder
+
+EXAMPLES = """examples:
+  heald undo                  undo the last attempt that was applied to this folder
+  heald undo site             in another folder
+
+A second call undoes the attempt before it. A file that you changed since stays as it is. In `heald chat`, /undo undoes
+an exchange of the conversation."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="folder (the current folder)")
+
+
+def run(options: argparse.Namespace) -> int:
+    repository = find_repository(check_folder(options.folder))
+    if repository is None:
+        raise ConfigurationError(f"{options.folder} is in no git repository, so no attempt was applied to it.")
+    lines = AppliedAttempts(repository, data_folder()).undo()
+    for line in lines or ["There is nothing to undo: no attempt was applied to this folder."]:
+        print_note(line)
+    return 0 if lines else 1

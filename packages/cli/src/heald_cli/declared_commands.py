@@ -1,0 +1,89 @@
+"""Declares the commands of this package. `heald --help` loads this module, so it imports no command."""
+
+from heald.config.command import REQUEST_TABLES, Command
+
+CHAT = Command(
+    "chat",
+    "work on a folder with a coding assistant in this terminal",
+    "heald_cli.chat",
+    table="heald_cli.settings.chat:ChatTable",
+    shared=("web", "hooks", *REQUEST_TABLES),
+    rank=20,
+)
+ACP = Command(
+    "acp",
+    "work on a folder with a coding assistant in an editor",
+    "heald_cli.commands.acp",
+    table="heald_cli.settings.acp:AcpTable",
+    shared=("web", "hooks", *REQUEST_TABLES),
+    rank=30,
+)
+MCP = Command("mcp", "offer agents to MCP clients, or sign in to MCP servers", "heald_cli.commands.mcp", rank=40)
+SERVE = Command(
+    "serve",
+    "run the server: sessions over HTTP, server-sent events and WebSocket",
+    "heald_cli.commands.serve",
+    table="heald_cli.settings.serve:ServeTable",
+    shared=("web", "hooks", *REQUEST_TABLES, "otel"),
+    extensible=True,
+    rank=50,
+)
+RUN = Command(
+    "run",
+    "run one prompt and exit; the model may call tools, and events stream",
+    "heald_cli.commands.run",
+    table="heald_cli.settings.run:RunTable",
+    shared=("web", "hooks", *REQUEST_TABLES, "otel"),
+    rank=60,
+)
+UNDO = Command(
+    "undo",
+    "restore the files as they were before an attempt of `heald run --attempts` was applied",
+    "heald_cli.commands.undo",
+    rank=70,
+)
+SESSIONS = Command(
+    "sessions",
+    "list, show, export, import, rename and delete sessions",
+    "heald_cli.commands.sessions",
+    keys=("data", "store"),
+    rank=80,
+)
+TOKENS = Command(
+    "tokens",
+    "create, list and revoke user tokens",
+    "heald_cli.commands.tokens",
+    keys=("data", "store"),
+    rank=90,
+)
+STORE = Command(
+    "store",
+    "check, migrate and copy the store of the sessions",
+    "heald_cli.commands.store",
+    keys=("data", "store"),
+    rank=100,
+)
+MODELS = Command(
+    "models", "list the models that can be used here, with their prices", "heald_cli.commands.models", rank=110
+)
+REPLAY = Command(
+    "replay",
+    "replay a session on the terminal, or as a client receives it",
+    "heald_cli.commands.replay",
+    keys=("data",),
+    rank=130,
+)
+CONFIG = Command("config", "show all settings and where each is set", "heald_cli.commands.config", rank=150)
+TRUST = Command("trust", "trust or refuse the heald.toml of a project", "heald_cli.commands.trust", rank=160)
+KEY = Command("key", "store API keys in the keyring of the system", "heald_cli.commands.key", rank=170)
+DOCTOR = Command(
+    "doctor",
+    "check what works on this machine, and how to get the rest",
+    "heald_cli.commands.doctor",
+    keys=("data",),
+    rank=180,
+)
+DEMO = Command("demo", "run an agent over every wire; needs no key and no network", "heald_cli.commands.demo", rank=200)
+COMPLETION = Command(
+    "completion", "print a completion script for your shell", "heald_cli.commands.completion", rank=210
+)

@@ -1,0 +1,1 @@
+"""The rows of `heald doctor` about this machine, the settings and the models."""

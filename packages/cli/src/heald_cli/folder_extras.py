@@ -1,0 +1,110 @@
+"""Collects what a folder and the user's settings add to an agent, for `run`, `chat`, `acp` and `serve` alike.
+
+These are the trusted notes for agents, the trusted skills, the hooks, the map of the code with the state of the git
+repository, and the edit format that `heald conform` kept for the model.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from heald.agent.agent import Agent
+from heald.agent.folder_extras import FolderExtras
+from heald.agent.overview import Overview
+from heald.config.paths import display_path
+from heald.tools.registry import ToolLike
+from heald_cli.edit_formats import use_stored_format
+
+if TYPE_CHECKING:
+    from heald.tools.hooks import ToolHooks
+
+
+class ExtrasCollector:
+    """Collects what folders add to agents. Hooks are read once for each folder, so that a changed script is noticed."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._before: Sequence[str] = options.hooks_before
+        self._after: Sequence[str] = options.hooks_after
+        self._has_map: bool = options.repo_map
+        self._hooks: dict[str | None, ToolHooks] = {}
+
+    def read_hooks(self, folder: str | None) -> "ToolHooks":
+        """Read the hooks, with the scripts of the folder that they name. Raises ConfigurationError for a faulty one."""
+        from heald.tools.hooks import ToolHooks  # only some users have hooks
+
+        if folder not in self._hooks:
+            self._hooks[folder] = ToolHooks(self._before, self._after, folder=folder)
+        return self._hooks[folder]
+
+    def collect(
+        self, folder: str | None, instructions: str = "", *, has_tools: bool = True, worktree: str | None = None
+    ) -> FolderExtras:
+        """Collect what a folder adds to an agent with these instructions. An agent without a folder gets hooks only.
+
+        `worktree` is a copy of the folder that the agent works in: hooks run there, and the user's trust in the folder
+        counts for it.
+        """
+        hooks = self.read_hooks(worktree or folder) if self._before or self._after else None
+        notes, skills, tools = _read_folder(folder, has_tools=has_tools) if folder else ("", "", ())
+        texts = (instructions, notes, skills)
+
+        def equip(agent: Agent, model: object) -> None:
+            if folder:
+                agent.add_strategy(Overview(describe_folder(agent, has_map=self._has_map)))
+            use_stored_format(agent, model)
+
+        return FolderExtras(
+            instructions=tuple(text for text in texts if text),
+            tools=tools,
+            middleware=(hooks.run_around,) if hooks is not None else (),
+            equip=equip,
+        )
+
+
+def _read_folder(folder: str, *, has_tools: bool) -> tuple[str, str, tuple[ToolLike, ...]]:
+    """Return the notes of a folder, the description of its skills and the tool that reads them."""
+    from heald_cli.project_notes import read_notes
+    from heald_cli.project_skills import describe_skills, load_skills, skill_tool
+
+    skills = load_skills(folder) if has_tools else []
+    return read_notes(folder), describe_skills(skills), (skill_tool(skills),) if skills else ()
+
+
+def list_untrusted(folders: Sequence[str]) -> list[str]:
+    """Return a sentence for the notes, commands and skills of each folder that the user has not decided about."""
+    from heald_cli.markdown_files import find_project_folder, project_folder_state
+    from heald_cli.project_notes import find_notes, notes_state
+
+    sentences: list[str] = []
+    for folder in folders:
+        notes, commands = find_notes(folder), find_project_folder(folder)
+        states = [(notes, notes_state(notes))] if notes is not None else []
+        states += [(commands, project_folder_state(commands))] if commands is not None else []
+        sentences += [
+            f"{display_path(path)} has no effect, because it is not trusted; `heald trust {folder}` decides that."
+            for path, state in states
+            if state in ("unknown", "changed")
+        ]
+    return sentences
+
+
+def describe_folder(agent: Agent, *, has_map: bool) -> Callable[[int], str]:
+    """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
+    from heald_cli.repository.git import find_repository
+    from heald_cli.repository.map import RepositoryMap, count_map_tokens
+    from heald_cli.repository.status import describe_repository
+
+    code = RepositoryMap(agent.workspace, agent.may_show) if has_map else None
+
+    @cache
+    def read_state() -> str:
+        repository = find_repository(agent.workspace.root)
+        return describe_repository(repository) if repository is not None else ""
+
+    def describe(tokens: int) -> str:
+        state = read_state()
+        drawn = code.render(tokens - count_map_tokens(state)) if code is not None else ""
+        return "\n\n".join(part for part in (state, drawn) if part)
+
+    return describe

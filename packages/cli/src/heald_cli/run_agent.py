@@ -1,0 +1,100 @@
+"""Makes the agent of `heald run` from its options: in a folder, in a worktree of it, or in memory."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from heald.agent.agent import Agent
+from heald.agent.budget import Budget
+from heald.commands.request_settings import reasoning_of
+from heald.core.errors import ConfigurationError
+from heald.core.messages import Message, user_message
+from heald.tools.permissions import Permissions
+from heald_cli.edit_formats import describe_format
+from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.own_tools import OwnTools, builtin_names
+from heald_cli.questions import ask_approval, ask_question
+
+if TYPE_CHECKING:
+    from heald.agent.model_chain import ModelLike
+    from heald.agent.request_callbacks import OnApproval, OnQuestion
+    from heald.tools.registry import ToolLike
+    from heald.tools.shell.sandbox import Sandbox
+
+
+class AgentPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent works, and who answers its questions."""
+
+    worktree: str | None = None
+    """A copy of the workspace, if the agent does not work in the folder itself."""
+    sandbox: "Sandbox | None" = None
+    """The sandbox of commands; None for that of the options."""
+    history: Sequence[Message] = ()
+    """The conversation that the agent continues."""
+    on_approval: "OnApproval" = ask_approval
+    on_question: "OnQuestion" = ask_question
+
+
+async def make_agent(
+    options: argparse.Namespace, model: "ModelLike", own_tools: OwnTools, place: AgentPlace
+) -> tuple[Agent, str]:
+    """Make the agent that the options describe. Returns it with the reason why it writes files as text, or ""."""
+    names: list[str] = options.tools or ["all" if options.workspace else "none"]
+    tools = [*_builtin_tools(builtin_names(names), options, place), *own_tools.sources()]
+    extras = ExtrasCollector(options).collect(
+        check_folder(options.workspace), options.system, has_tools=bool(tools), worktree=place.worktree
+    )
+    agent = Agent(
+        model,
+        tools=[*tools, *extras.tools],
+        instructions=list(extras.instructions),
+        history=place.history,
+        workspace=place.worktree or options.workspace,
+        permissions=Permissions(options.permissions, options.rule),
+        budget=Budget(
+            turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
+        ),
+        max_output_tokens=options.max_output,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        cache=options.cache,
+        tool_profile=options.tool_profile,
+        edit_format=options.edit_format,
+        middleware=list(extras.middleware),
+        on_approval=place.on_approval,
+        on_question=place.on_question,
+    )
+    extras.complete(agent, model)
+    await agent.find_edit_format()
+    return agent, describe_format(agent, options.edit_format)
+
+
+def _builtin_tools(names: Sequence[str], options: argparse.Namespace, place: AgentPlace) -> "list[ToolLike]":
+    if not names:
+        return []
+    from heald.tools.families import named_tools  # a plain question loads no tools and no sandbox
+    from heald.tools.shell.sandbox import Sandbox
+
+    return list(named_tools(names, place.sandbox or Sandbox(unsandboxed=options.unsandboxed)))
+
+
+async def complete_question(question: Message, own_tools: OwnTools) -> tuple[Message, list[str]]:
+    """Add prompts and resources of MCP servers that a question names. Returns it with sentences about what failed."""
+    if own_tools.servers is None:
+        return question, []
+    from heald_cli.mcp_input import attach_resources, expand_prompt
+
+    expanded = await expand_prompt(own_tools.servers, question.text)
+    question = question if expanded is None else user_message(*expanded)
+    resources, faults = await attach_resources(own_tools.servers, question.text)
+    return msgspec.structs.replace(question, content=[*question.content, *resources]), faults
+
+
+def check_folder(name: str | None) -> str | None:
+    """Return the folder; raise ConfigurationError if it does not exist."""
+    if name is not None and not Path(name).is_dir():
+        raise ConfigurationError(f"There is no folder {name!r} to work in; create it first.")
+    return name

@@ -1,0 +1,1 @@
+"""The tables of settings of the commands `serve`, `chat`, `acp` and `run`."""

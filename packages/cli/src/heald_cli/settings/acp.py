@@ -1,0 +1,23 @@
+"""The settings of `heald acp`: the table `[acp]`."""
+
+from typing import Literal
+
+from heald.config.table import Names, option
+from heald.config.work_tables import DATA, MODEL, TOOLS, WorkTable
+from heald_cli.settings.common import LOG, REPO_MAP, LevelName
+
+
+class AcpTable(WorkTable):
+    """`heald acp`."""
+
+    model: str = MODEL
+    repo_map: bool = REPO_MAP
+    tools: Names = option(TOOLS, "tools", default="all", metavar="NAMES")
+    editor_files: bool = option(
+        "read and write files through the editor, with its unsaved changes", "tools", default=True
+    )
+    terminal: Literal["sandbox", "editor"] = option(
+        "where commands run; the editor's terminal has no sandbox", "tools", default="sandbox", user_only=True
+    )
+    data: str = DATA
+    log: LevelName = LOG

@@ -1,0 +1,15 @@
+"""Settings that several commands of this package have."""
+
+from typing import Literal
+
+from heald.config.table import option
+
+AfterCrashName = Literal["continue", "close"]
+LevelName = Literal["debug", "info", "warning", "error"]
+
+REPO_MAP = option("give the model a map of the folder's code, if its context has room", "tools", default=True)
+AFTER_CRASH = option(
+    "continue an exchange (a request and everything until its answer) whose process ended, or close it as failed",
+    default="continue",
+)
+LOG = option("least level that is logged", default="warning")

@@ -1,0 +1,59 @@
+"""Prints the stored events of a session as the transcript of a conversation."""
+
+from heald.commands.terminal import BOLD, DIM, RED, Colours
+from heald.core.context_events import ConversationCompacted, RequestWithdrawn
+from heald.core.envelope import Event
+from heald.core.events import (
+    AssistantMessage,
+    ErrorMessage,
+    ExchangeResponse,
+    SessionRewound,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    UserMessage,
+)
+from heald.core.messages import File, Image, Message
+from heald.tools.sanitize import sanitize_text
+from heald_cli.event_text import call_line, describe_context, describe_exchange
+
+
+class Transcript:
+    """Turns the events of a session, in order, into the lines of a conversation."""
+
+    def __init__(self, paint: Colours) -> None:
+        self._paint = paint
+        self._session = ""
+        self._asked: dict[str, str] = {}
+
+    def lines(self, event: Event) -> list[str]:
+        self._session = self._session or event.session
+        if event.session != self._session:
+            return []  # of a subagent: its call has the result
+        match event.data:
+            case UserMessage(message=message) if message.role == "user":
+                return ["", *(self._paint(line, BOLD) for line in _request_lines(message))]
+            case AssistantMessage(message=message) if message.text.strip():
+                return ["", *sanitize_text(message.text.strip()).splitlines()]
+            case ToolExecuting(id=call, summary=summary):
+                self._asked[call] = summary
+                return []
+            case ToolCompleted() | ToolFailed():
+                return [call_line(event.data, self._asked.pop(event.data.id, ""), self._paint)]
+            case ErrorMessage(error=error):
+                return [self._paint(sanitize_text(error.message), RED)]
+            case ExchangeResponse():
+                return [self._paint(describe_exchange(event.data), DIM)]
+            case ConversationCompacted() | RequestWithdrawn():
+                return [self._paint(describe_context(event.data), DIM)]
+            case SessionRewound(seq=seq):
+                return [self._paint(f"(the conversation went back to event {seq})", DIM)]
+            case _:
+                return []
+
+
+def _request_lines(message: Message) -> list[str]:
+    pictures = sum(isinstance(block, Image | File) for block in message.content)
+    more = [f"({pictures} picture{'s' * (pictures != 1)} or files)"] * bool(pictures)
+    first, *rest = [*sanitize_text(message.words).splitlines(), *more] or [""]
+    return [f"› {first}", *(f"  {line}" for line in rest)]

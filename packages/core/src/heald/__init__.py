@@ -1,0 +1,138 @@
+"""Heald lets language models call tools in a loop and streams every token, tool call and file change."""
+
+from heald.core.lazy import lazy_exports
+from heald.core.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from heald import events, plugins, providers, sessions, testing
+    from heald.agent.agent import Agent
+    from heald.agent.budget import Budget
+    from heald.agent.interface import AgentInterface
+    from heald.agent.result import AgentResult
+    from heald.agent.state import ConversationState
+    from heald.agent.strategy import Strategy
+    from heald.agent.telemetry import TelemetryReactor
+    from heald.core.errors import ConnectionFailed, HealdError
+    from heald.core.messages import File, Image, Message, ToolResult, user_message
+    from heald.core.retry import Retry
+    from heald.core.turn import Reason, ServerTool, Settings
+    from heald.providers.model import Model
+    from heald.providers.watchdog import Timeouts
+    from heald.sessions.opening_session import open_session
+    from heald.tools.approvals import Approval, NotPending
+    from heald.tools.context import ToolContext
+    from heald.tools.definitions import Tool
+    from heald.tools.families import named_tools
+    from heald.tools.function_tools import tool
+    from heald.tools.mcp.config import McpServer
+    from heald.tools.mcp.servers import McpServers
+    from heald.tools.permissions import Permissions
+    from heald.tools.shell.sandbox import Sandbox, SandboxLimits
+    from heald.tools.shell.tools import shell_tools
+    from heald.tools.tool_fault import ToolFault
+    from heald.tools.tool_output import ToolOutput
+    from heald.tools.workspace.memory import MemoryWorkspace
+
+__version__ = VERSION
+
+__all__ = [
+    "Agent",
+    "AgentInterface",
+    "AgentResult",
+    "Approval",
+    "Budget",
+    "ConnectionFailed",
+    "ConversationState",
+    "File",
+    "HealdError",
+    "Image",
+    "McpServer",
+    "McpServers",
+    "MemoryWorkspace",
+    "Message",
+    "Model",
+    "NotPending",
+    "Permissions",
+    "Reason",
+    "Retry",
+    "Sandbox",
+    "SandboxLimits",
+    "ServerTool",
+    "Settings",
+    "Strategy",
+    "TelemetryReactor",
+    "Timeouts",
+    "Tool",
+    "ToolContext",
+    "ToolFault",
+    "ToolOutput",
+    "ToolResult",
+    "events",
+    "named_tools",
+    "open_session",
+    "plugins",
+    "providers",
+    "sessions",
+    "shell_tools",
+    "testing",
+    "tool",
+    "user_message",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "heald.agent.agent": "Agent",
+        "heald.agent.interface": "AgentInterface",
+        "heald.agent.result": "AgentResult",
+        "heald.agent.state": "ConversationState",
+        "heald.agent.strategy": "Strategy",
+        "heald.agent.telemetry": "TelemetryReactor",
+        "heald.agent.budget": "Budget",
+        "heald.core.errors": "ConnectionFailed HealdError",
+        "heald.core.messages": "File Image Message ToolResult user_message",
+        "heald.core.retry": "Retry",
+        "heald.core.turn": "Reason ServerTool Settings",
+        "heald.providers.model": "Model",
+        "heald.providers.watchdog": "Timeouts",
+        "heald.sessions.opening_session": "open_session",
+        "heald.tools.approvals": "Approval NotPending",
+        "heald.tools.families": "named_tools",
+        "heald.tools.context": "ToolContext",
+        "heald.tools.definitions": "Tool",
+        "heald.tools.function_tools": "tool",
+        "heald.tools.mcp.config": "McpServer",
+        "heald.tools.mcp.servers": "McpServers",
+        "heald.tools.permissions": "Permissions",
+        "heald.tools.tool_fault": "ToolFault",
+        "heald.tools.tool_output": "ToolOutput",
+        "heald.tools.shell.sandbox": "Sandbox SandboxLimits",
+        "heald.tools.shell.tools": "shell_tools",
+        "heald.tools.workspace.memory": "MemoryWorkspace",
+    },
+    ("events", "plugins", "providers", "sessions", "testing"),
+    {
+        "ClaudeAgent": "heald.providers.ClaudeAgent",
+        "LocalServers": "heald.providers.LocalServers",
+        "ProviderAdapter": "heald.providers.ProviderAdapter",
+        "Quirks": "heald.providers.Quirks",
+        "TokenCount": "heald.providers.TokenCount",
+        "ToolDefinition": "heald.providers.ToolDefinition",
+        "count_tokens": "heald.providers.count_tokens",
+        "create_provider": "heald.providers.create_provider",
+        "describe_model": "heald.providers.describe_model",
+        "open_provider_session": "heald.providers.open_provider_session",
+        "record": "heald.providers.record",
+        "replay": "heald.providers.replay",
+        "upload_file": "heald.providers.upload_file",
+        "ScriptedModel": "heald.testing.ScriptedModel",
+        "AgentXClient": "heald_server.AgentXClient",
+        "connect": "heald_server.connect",
+        "run_agent_loop": "heald_server.run_agent_loop",
+        "serve": "heald_server.serve",
+        "dialects": "heald_server",
+        "server": "heald_server",
+        "studio": "heald_studio",
+    },
+)

@@ -1,0 +1,450 @@
+"""The agent: a model, tools and a conversation."""
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import msgspec
+
+from heald.agent.budget import Budget
+from heald.agent.bus import EventBus
+from heald.agent.conversation import Conversation
+from heald.agent.engine import AgentEngine
+from heald.agent.exchange import Exchange
+from heald.agent.exchange_reader import ExchangeReader
+from heald.agent.hosted_tools import HostedTools
+from heald.agent.instructions import DEFAULT, Instructions, as_list, join_instructions
+from heald.agent.interface import AgentBase, ExchangeInterface, WhenBusy
+from heald.agent.model_chain import ModelChain, ModelLike
+from heald.agent.reactors import QUEUE, Reactor, Subscription
+from heald.agent.reminders import Reminders
+from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestion, QuestionReactor
+from heald.agent.request_message import Prompt, as_request_message, check_continues
+from heald.agent.strategy import Strategy, StrategyFactory
+from heald.agent.text_editing import EditFormat, TextEditing
+from heald.agent.typed_output import output_shape
+from heald.core.context_events import ConversationCompacted
+from heald.core.envelope import Event
+from heald.core.errors import HealdError
+from heald.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
+from heald.core.ids import new_id
+from heald.core.json import JsonObject
+from heald.core.message_forms import as_messages
+from heald.core.messages import Message, ToolDefinition
+from heald.core.payload import Layer, Payload
+from heald.core.retry import Retry
+from heald.core.turn import Reason, Settings
+from heald.providers.defaults import complete_settings
+from heald.providers.watchdog import Timeouts
+from heald.tools.approvals import Approval
+from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, ClientToolLike, read_client_tools
+from heald.tools.compact import ToolProfile
+from heald.tools.context import ToolContext
+from heald.tools.definitions import Tool
+from heald.tools.permissions import Mode, Permissions
+from heald.tools.registry import Registry, ToolLike
+from heald.tools.result_cache import ResultCache
+from heald.tools.runtime import Middleware, ToolRuntime
+from heald.tools.session_objects import SessionObjects
+from heald.tools.type_schema import TypeSchema
+from heald.tools.workspace.base import Workspace
+from heald.tools.workspace.memory import MemoryWorkspace
+
+_NOT_OPTIONS = frozenset({"self", "session", "history"})
+
+
+class Agent(AgentBase):
+    """One conversation with a model that calls tools.
+
+    Tools are functions, `Tool`s, or names of built-in tools such as "files" and "shell". Exchanges run one at a time;
+    a further one waits in a queue. `permissions` is "ask" by default if there is somebody to ask, `on_approval`, and
+    "auto" if not.
+    """
+
+    def __init__(
+        self,
+        model: ModelLike,
+        *,
+        tools: Sequence[ToolLike | str] = (),
+        instructions: Instructions = None,
+        default_instructions: bool = True,
+        workspace: Workspace | str | PathLike[str] | None = None,
+        permissions: Permissions | Mode | None = None,
+        budget: Budget | None = None,
+        fallbacks: Sequence[ModelLike] = (),
+        output: Any = None,
+        history: Sequence[Message | JsonObject] = (),
+        temperature: float | None = None,
+        max_output_tokens: int | None = None,
+        reasoning: Reason | None = None,
+        settings: Settings | None = None,
+        middleware: Sequence[Middleware] = (),
+        strategies: Sequence[StrategyFactory] = (),
+        cache: bool = False,
+        tool_profile: ToolProfile = "auto",
+        edit_format: EditFormat = "auto",
+        client_tools: Sequence[ClientToolLike] = (),
+        client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
+        on_approval: OnApproval | None = None,
+        on_question: OnQuestion | None = None,
+        retry: Retry | None = None,
+        timeouts: Timeouts | None = None,
+        session: str | None = None,
+    ) -> None:
+        self.options: dict[str, Any] = locals().copy()
+        """The constructor's arguments, for an agent with another session or history."""
+        for name in _NOT_OPTIONS:
+            del self.options[name]
+        if permissions is None:
+            permissions = self.options["permissions"] = "ask" if on_approval is not None else "auto"
+        registry = Registry(_resolve_tools(tools))
+        base = settings or Settings()
+        merged = msgspec.structs.replace(
+            base,
+            system=join_instructions(
+                [base.system, *as_list(instructions)], default=default_instructions, tools=len(registry) > 0
+            ),
+            temperature=temperature if temperature is not None else base.temperature,
+            max_output_tokens=max_output_tokens if max_output_tokens is not None else base.max_output_tokens,
+            reasoning=reasoning if reasoning is not None else base.reasoning,
+        )
+        self.settings = complete_settings(merged)
+        self.session = session or new_id("ses")
+        self._bus = EventBus(self.session)
+        self._runtime = ToolRuntime(
+            registry,
+            workspace=_open_workspace(workspace),
+            permissions=permissions if isinstance(permissions, Permissions) else Permissions(permissions),
+            middleware=middleware,
+            cache=ResultCache() if cache else None,
+            client_tool_timeout=client_tool_timeout,
+        )
+        self._runtime.set_client_tools(read_client_tools(client_tools))
+        self._strategy_factories = strategies
+        self._text_editing = TextEditing(edit_format, DEFAULT)
+        options = {"retry": retry, "timeouts": timeouts}
+        options = {name: option for name, option in options.items() if option is not None}
+        self._conversation = Conversation(
+            ModelChain([model, *fallbacks], **options),
+            self._runtime,
+            self._bus,
+            settings=self.settings,
+            messages=as_messages(history),
+            tool_profile=tool_profile,
+        )
+        self._conversation.models.check()
+        self._engine = AgentEngine(
+            self._conversation, budget=budget, strategies=self._make_strategies(self._text_editing)
+        )
+        self._shape = output_shape(output)
+        self.answer_with(on_approval=on_approval, on_question=on_question)
+
+    def _make_strategies(self, text_editing: TextEditing) -> list[Strategy]:
+        """Return the strategies of one conversation, those that the program gave last."""
+        return [HostedTools(), text_editing, Reminders(), *(make() for make in self._strategy_factories)]
+
+    # --- requests ----------------------------------------------------------------------------------------------------
+
+    async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
+        """Run one exchange and yield its events; the last one is `exchange_response`. Leaving the loop cancels."""
+        reader = ExchangeReader(self._bus)
+        exchange = self.send(prompt, output=output)
+        try:
+            while events := await reader.read(exchange):
+                for event in events:
+                    yield event
+        finally:
+            reader.close()
+            if exchange.cancel("The stream was left."):
+                await exchange.result()
+
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: Any = None,
+        when_busy: WhenBusy = "queue",
+        client_request_id: str | None = None,
+        cause: str | None = None,
+    ) -> ExchangeInterface:
+        """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
+        the model's next turn (`steer`), or cancels it (`interrupt`).
+
+        A message of role `tool` with the results of the last calls continues a conversation that ends with them.
+        """
+        message = as_request_message(prompt)
+        current = self._engine.current
+        if current is None:
+            check_continues(self._conversation.messages, message)
+        if when_busy == "steer" and current is not None:
+            earlier = self.find_request(client_request_id) if client_request_id is not None else None
+            if earlier is not None:
+                return earlier
+            if current.steer(message, client_request_id):
+                if client_request_id is not None:
+                    self._engine.requests.add(client_request_id, current)
+                return current
+        if when_busy == "interrupt":
+            self._engine.cancel("A new request replaced it.")
+        shape = output_shape(output) or self._shape
+        first = when_busy == "interrupt"
+        return self._engine.submit(message, shape=shape, cause=cause, client_request_id=client_request_id, first=first)
+
+    @property
+    def output_shape(self) -> TypeSchema | None:
+        """The type of the answers, if the agent was made with one."""
+        return self._shape
+
+    @property
+    def current(self) -> Exchange | None:
+        """The running exchange."""
+        return self._engine.current
+
+    @property
+    def queued(self) -> int:
+        """The number of exchanges that wait for the running one."""
+        return self._engine.queued
+
+    def find_exchange(self, exchange_id: str) -> Exchange | None:
+        """Return a running or queued exchange by its id."""
+        return self._engine.find_exchange(exchange_id)
+
+    def find_request(self, client_request_id: str) -> ExchangeInterface | None:
+        """Return the exchange of a request that was sent with this id, running or finished."""
+        return self._engine.requests.find(client_request_id)
+
+    def cancel(self, reason: str = "") -> bool:
+        """Cancel the running exchange. Returns False if none runs."""
+        return self._engine.cancel(reason)
+
+    # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def approve(
+        self, approval: str, *, arguments: JsonObject | None = None, always: bool = False, digest: str | None = None
+    ) -> None:
+        """Allow a waiting call: once, or `always` in this session; with other arguments if they are given. Raises
+        NotPending if the call does not wait."""
+        self._runtime.approvals.resolve(approval, Approval(True, arguments=arguments, always=always), digest=digest)
+
+    def deny(self, approval: str, reason: str = "") -> None:
+        """Refuse a waiting call. The model gets the reason."""
+        self._runtime.approvals.resolve(approval, Approval(False, reason))
+
+    def answer(self, question: str, text: str) -> None:
+        """Answer a question of a tool."""
+        self._runtime.approvals.answer(question, text)
+
+    def answer_with(self, *, on_approval: OnApproval | None = None, on_question: OnQuestion | None = None) -> None:
+        """Let functions decide on the calls that wait for approval, and answer the questions of tools."""
+        approvals = self._runtime.approvals
+        if on_approval is not None:
+            self.subscribe(ApprovalReactor(on_approval, approvals.resolve))
+        if on_question is not None:
+            self.subscribe(QuestionReactor(on_question, approvals.answer))
+
+    def send_tool_result(self, call_id: str, content: object, is_error: bool = False) -> None:
+        """Send the result of a call that a client runs: a text, parts, or any JSON. Raises NotPending if the call does
+        not wait, and HealdError for a result that cannot be used; the call waits on then."""
+        self._runtime.client_calls.resolve(call_id, content, is_error)
+
+    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+        """Replace the tools that clients run. The model is offered them from its next turn on."""
+        self._runtime.set_client_tools(read_client_tools(tools))
+
+    @property
+    def client_calls(self) -> list[ClientToolRequested]:
+        """The calls that wait for a client."""
+        return self._runtime.client_calls.open_calls
+
+    @property
+    def approvals(self) -> list[ApprovalRequested]:
+        """The calls that wait for a decision."""
+        return self._runtime.approvals.open_approvals
+
+    @property
+    def questions(self) -> list[QuestionAsked]:
+        """The questions that wait for an answer."""
+        return self._runtime.approvals.open_questions
+
+    async def compact(self) -> ConversationCompacted | None:
+        """Shorten the conversation that the model is sent, now: the model summarises all but its end. Returns None if
+        there is nothing to gain. Raises HealdError while an exchange runs."""
+        if self._engine.current is not None:
+            raise HealdError("An exchange runs; the conversation can be compacted when it has ended.")
+        compaction = await self._conversation.window.compact()
+        if compaction is not None:
+            self._bus.publish_outside_exchange(compaction)
+        return compaction
+
+    # --- events and state --------------------------------------------------------------------------------------------
+
+    def subscribe(
+        self,
+        reactor: Reactor,
+        *,
+        types: Collection[str] | None = None,
+        layers: Collection[Layer] | None = None,
+        queue: int = QUEUE,
+    ) -> Subscription:
+        """Call a reactor with the events of this agent: all, or those of these types or layers.
+
+        A reactor is a function, or an object with methods such as `on_tool_result`. `close` of the result unsubscribes.
+        """
+        return self._bus.subscribe(reactor, types=types, layers=layers, queue=queue)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The conversation as the next turn sends it. Events have every message, also those that were compacted."""
+        return list(self._conversation.messages)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event."""
+        return self._bus.seq
+
+    def publish(self, payload: Payload) -> None:
+        """Publish an event of the session that belongs to no exchange."""
+        self._bus.publish_outside_exchange(payload)
+
+    def override_settings(self, changes: Mapping[str, Any]) -> None:
+        """Change settings of the agent from the next turn on. The changes replace those of an earlier call."""
+        self._conversation.settings = msgspec.structs.replace(self.settings, **changes)
+
+    @property
+    def model_name(self) -> str:
+        """The name of the current model: the one that was given, or a fallback that replaced it."""
+        return self._conversation.models.name
+
+    @property
+    def context_tokens(self) -> int:
+        """An estimate of the input tokens of the next request."""
+        return self._conversation.window.tokens()
+
+    @property
+    def context_size(self) -> int | None:
+        """The size of the model's context in tokens, as far as it is known without a request."""
+        return self._conversation.window.known_size
+
+    # --- tools and strategies ----------------------------------------------------------------------------------------
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools of the agent, those that clients run among them."""
+        return list(self._runtime.registry)
+
+    def find_tool(self, name: str) -> Tool | None:
+        """Return the tool of this name."""
+        return self._runtime.registry.find(name)
+
+    @property
+    def client_tools(self) -> list[ToolDefinition]:
+        """The tools that clients run."""
+        return self._runtime.client_tools
+
+    @property
+    def permissions(self) -> Permissions:
+        """Decides on the calls. Its mode and rules may be changed at any time."""
+        return self._runtime.permissions
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files that tools may read and change."""
+        return self._runtime.workspace
+
+    @property
+    def session_objects(self) -> SessionObjects:
+        """The objects that tools keep between calls, such as commands that run in the background."""
+        return self._runtime.session_objects
+
+    def may_show(self, path: str) -> bool:
+        """Return whether the model may be shown a file without having asked for it."""
+        from heald.tools.files.read_tool import read_file
+
+        return self._runtime.may_show(read_file, {"path": path})
+
+    def share_middleware(self, middleware: Sequence[Middleware]) -> None:
+        """Wrap the calls of subagents too, outside their own middleware."""
+        self._runtime.shared_middleware = [*self._runtime.shared_middleware, *middleware]
+
+    def add_strategy(self, strategy: Strategy) -> None:
+        """Add a strategy to this conversation, from the next turn on."""
+        self._engine.strategies.add(strategy)
+
+    @property
+    def edit_format(self) -> EditFormat:
+        """How the model changes files."""
+        return self._text_editing.edit_format
+
+    @edit_format.setter
+    def edit_format(self, edit_format: EditFormat) -> None:
+        self._text_editing.edit_format = edit_format
+
+    @property
+    def edits_as_text(self) -> bool:
+        """Whether the model writes files as text, as far as that is known without a request."""
+        return self._text_editing.is_active
+
+    async def find_edit_format(self) -> None:
+        """Ask the server of the model for its size, if `edits_as_text` depends on it."""
+        await self._text_editing.find_format()
+
+    async def whole_result(self, handle: str) -> str:
+        """Return the whole text of a result that the model got in pages. `ToolResult.whole` has its handle. Raises
+        ToolFault if the handle is unknown or the text is no longer stored."""
+        return await self._runtime.whole_results.read(handle)
+
+    def as_tool(self, name: str, description: str) -> Tool:
+        """Make this agent a tool of another agent. Each call is a conversation of its own."""
+        from heald.agent.delegate import delegate
+
+        return delegate(self._make_delegate, name, description)
+
+    def _make_delegate(self, context: ToolContext) -> AgentEngine:
+        """Make a new conversation that shares locks, approvals and budget with its caller."""
+        bus, runtime, budget = EventBus(new_id("ses")), self._runtime, self._engine.budget
+        caller = context.host
+        shared = ToolRuntime(
+            runtime.registry,
+            workspace=context.workspace if caller is not None else runtime.workspace,
+            permissions=runtime.permissions,
+            middleware=[*(caller.shared_middleware if caller is not None else ()), *runtime.middleware],
+            locks=caller.locks if caller is not None else None,
+            approvals=caller.approvals if caller is not None else None,
+            client_calls=caller.client_calls if caller is not None else None,
+            client_tool_timeout=runtime.client_tool_timeout,
+        )
+        if caller is not None:
+            shared.shared_middleware = caller.shared_middleware
+            shared.whole_results = caller.whole_results
+            if (relay := caller.relay) is not None:
+                bus.subscribe(lambda event: relay(event, event.session == bus.session))
+            if caller.remaining_budget is not None:
+                budget = budget.within(caller.remaining_budget())
+        conversation = Conversation(self._conversation.models.fresh(), shared, bus, settings=self.settings)
+        strategies = self._make_strategies(TextEditing(self.edit_format, DEFAULT))
+        return AgentEngine(conversation, budget=budget, strategies=strategies)
+
+    async def _close(self) -> None:
+        await self._engine.close()
+        await self._bus.close()
+
+
+def _resolve_tools(tools: Sequence[ToolLike | str]) -> list[ToolLike]:
+    """Replace the names of built-in tools by the tools."""
+    names = [tool for tool in tools if isinstance(tool, str)]
+    others = [tool for tool in tools if not isinstance(tool, str)]
+    if not names:
+        return others
+    from heald.tools.families import named_tools
+
+    return [*named_tools(names), *others]
+
+
+def _open_workspace(workspace: Workspace | str | PathLike[str] | None) -> Workspace:
+    if workspace is None:
+        return MemoryWorkspace()
+    if not isinstance(workspace, str | PathLike):
+        return workspace
+    from heald.tools.workspace.disk import DiskWorkspace
+
+    return DiskWorkspace(workspace)

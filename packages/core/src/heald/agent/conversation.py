@@ -1,0 +1,100 @@
+"""The conversation with a model: its provider session, the context that it is sent, its settings and its tools."""
+
+from heald.agent.bus import EventBus
+from heald.agent.context_window import ContextWindow
+from heald.agent.model_chain import ModelChain
+from heald.core.events import UserMessage
+from heald.core.messages import Message, ToolDefinition
+from heald.core.turn import Settings
+from heald.providers.base import ProviderSession
+from heald.tools.compact import ToolProfile, compact_definitions
+from heald.tools.model_requests import ModelAnswer, ModelRequest
+from heald.tools.runtime import ToolRuntime
+
+SMALL_CONTEXT = 16_384
+"""Up to this many tokens of context a model is offered compact definitions of tools."""
+
+
+class Conversation:
+    """The part of an agent that a turn, and a strategy, works with."""
+
+    def __init__(
+        self,
+        models: ModelChain,
+        runtime: ToolRuntime,
+        bus: EventBus,
+        *,
+        settings: Settings | None = None,
+        messages: list[Message] | None = None,
+        tool_profile: ToolProfile = "auto",
+    ) -> None:
+        self.models = models
+        self.runtime = runtime
+        """The tools, and the workspace and permissions that they share."""
+        self.bus = bus
+        self.settings = settings or Settings()
+        self.messages = list(messages or [])
+        """The context: the messages that the next turn sends."""
+        self.window = ContextWindow(self)
+        self._tool_profile = tool_profile
+        self._is_compact = tool_profile == "compact"
+        runtime.ask_model = self._ask_model
+
+    @property
+    def exchange(self) -> str | None:
+        """The id of the running exchange."""
+        return self.bus.exchange
+
+    @property
+    def session(self) -> ProviderSession:
+        """The provider session of the current model. It shares its history with the conversation."""
+        session = self.models.session
+        if session is None:
+            session = self.models.open(self.messages, self.definitions, self.settings)
+            self.messages = session.messages
+        return session
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        """The definitions of all tools: in full, or compact for a model with a small context."""
+        registry = self.runtime.registry
+        return compact_definitions(registry) if self._is_compact else registry.definitions
+
+    def fit_tools(self, context_size: int | None) -> None:
+        """Offer compact definitions to a model with a small context, unless the profile is fixed."""
+        is_compact = self._tool_profile == "compact"
+        if self._tool_profile == "auto":
+            is_compact = context_size is not None and context_size <= SMALL_CONTEXT
+        if is_compact == self._is_compact:
+            return
+        offers_all = self.session.tools == self.definitions
+        self._is_compact = is_compact
+        if offers_all:
+            self.session.tools = self.definitions
+
+    def append(self, message: Message) -> None:
+        """Add a message to the context."""
+        self.session.append(message)
+
+    def add_user_message(self, message: Message) -> None:
+        """Publish a message of the user and add it to the context."""
+        self.bus.publish(UserMessage(message))
+        self.session.append(message)
+
+    async def _ask_model(self, request: ModelRequest) -> ModelAnswer:
+        """Ask the current model for a tool, apart from the conversation."""
+        settings = Settings(
+            system=request.system,
+            temperature=request.temperature,
+            max_output_tokens=request.max_output_tokens,
+            stop_sequences=list(request.stop_sequences),
+        )
+        name = self.models.name
+        session = self.models.open_aside(list(request.messages), settings)
+        try:
+            turn = await session.stream_turn(lambda _: None)
+            await session.load_prices()
+            usd = turn.billed_usd if turn.billed_usd is not None else session.cost(turn.usage).usd
+        finally:
+            await session.close()
+        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, usd=usd)

@@ -1,0 +1,42 @@
+"""Adds up the costs of an exchange."""
+
+import asyncio
+from collections.abc import Callable
+
+from heald.agent.tracker import ExchangeTracker
+from heald.core.turn import Usage
+from heald.providers.base import ProviderSession
+
+
+class CostMeter:
+    """Adds up costs. Usage from before the price list is loaded is priced afterwards."""
+
+    def __init__(self, tracker: ExchangeTracker, session: Callable[[], ProviderSession]) -> None:
+        self._tracker = tracker
+        self._session = session
+        self._unpriced: list[tuple[ProviderSession, Usage]] = []
+        self._loading: asyncio.Task[None] | None = None
+
+    def start_loading(self) -> None:
+        session = self._session()
+        if not session.prices_ready:
+            self._loading = asyncio.get_running_loop().create_task(session.load_prices())
+
+    async def finish(self, patience: float | None = None) -> None:
+        """Wait for the price list and price the open usage. Without the list, the cost is unknown."""
+        if self._loading is not None:
+            await asyncio.wait([self._loading], timeout=patience)
+        for session, usage in self._unpriced:
+            self._tracker.spend(session.cost(usage).usd if session.prices_ready else None)
+        self._unpriced = []
+
+    def add(self, usage: Usage, billed: float | None = None, *, session: ProviderSession | None = None) -> None:
+        """Add usage, of the current session if none is given. An amount that the provider billed takes precedence over
+        the price list."""
+        session = session or self._session()
+        if billed is not None:
+            self._tracker.spend(billed)
+        elif session.prices_ready:
+            self._tracker.spend(session.cost(usage).usd)
+        else:
+            self._unpriced.append((session, usage))

@@ -1,0 +1,111 @@
+"""Tools that run in a model's own loop, represented as tools of Heald.
+
+Each has a stand-in, so that its calls are permitted, published and recorded like all calls. The body of the stand-in
+lets the call run in the other loop and waits for it. See `ToolHost` in `heald.providers.base`.
+"""
+
+from functools import partial
+
+from heald.agent.conversation import Conversation
+from heald.agent.strategy import NextRequest, Strategy
+from heald.core.json import JsonObject
+from heald.core.messages import ToolDefinition, user_message
+from heald.providers.tool_host import OutcomeLost, ToolHost
+from heald.tools.context import ToolContext
+from heald.tools.definitions import Effect, Tool
+from heald.tools.runtime import ToolRuntime
+from heald.tools.tool_fault import ToolFault
+from heald.tools.tool_output import ToolOutput
+
+_DAY = 86_400.0  # the other loop has its own time limits
+_EFFECTS: dict[str, Effect] = {
+    "Read": "read",
+    "Glob": "read",
+    "Grep": "read",
+    "LS": "read",
+    "TodoWrite": "none",
+    "Write": "write",
+    "Edit": "write",
+    "NotebookEdit": "write",
+    "Bash": "run",
+    "WebFetch": "network",
+    "WebSearch": "network",
+}
+_CONTINUE = "The process that worked on this has ended. Continue where it stopped."
+_SUBJECTS = ("file_path", "notebook_path", "path", "url", "query", "pattern")
+
+
+class HostedTools(Strategy):
+    """Connects a provider session that has a tool loop of its own with the loop of the agent."""
+
+    def attach(self, conversation: Conversation) -> None:
+        super().attach(conversation)
+        conversation.runtime.find_hosted = self._find_tool
+
+    async def before_turn(self, request: NextRequest) -> None:
+        host, runtime = self._host, self.conversation.runtime
+        runtime.on_result = host.deliver_result if host is not None else None
+        if host is None:
+            return
+        host.judge = partial(_check_permission, host, runtime)
+        if not host.is_running and self.conversation.messages[-1].role == "tool":
+            self.conversation.add_user_message(user_message(_CONTINUE))
+
+    async def after_exchange(self, *, completed: bool) -> None:
+        host = self._host
+        if host is not None:
+            await host.end_exchange(cut=not completed)
+
+    @property
+    def _host(self) -> ToolHost | None:
+        session = self.conversation.session
+        if not hasattr(session, "perform") or not isinstance(session, ToolHost):  # `hasattr` is ten times as fast
+            return None
+        return session
+
+    def _find_tool(self, name: str) -> Tool | None:
+        host = self._host
+        return hosted_tool(host, name) if host is not None else None
+
+
+def hosted_tool(host: ToolHost, name: str) -> Tool:
+    async def run(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+        try:
+            outcome = await host.perform(context.call.id, arguments, partial(context.output, channel="progress"))
+        except OutcomeLost as lost:
+            raise ToolFault(str(lost), status="interrupted") from None
+        return ToolOutput(content=outcome.content, is_error=outcome.is_error)
+
+    return Tool(
+        definition=ToolDefinition(name=name, input_schema={"type": "object"}),
+        run=run,
+        effect=_EFFECTS.get(name, "any"),
+        subjects=_subjects,
+        timeout=_DAY,
+    )
+
+
+def _subjects(arguments: JsonObject) -> list[str] | None:
+    """Return what permission rules match: the commands of a command line, a path, an address."""
+    command = arguments.get("command")
+    if isinstance(command, str):
+        from heald.tools.shell.commands import split_commands  # most agents host no commands
+
+        parts = split_commands(command)
+        return None if parts is None else [*parts, *(_by_name(part) for part in parts)]
+    return [value for name in _SUBJECTS if isinstance(value := arguments.get(name), str)]
+
+
+def _by_name(part: str) -> str:
+    """Replace the path of a program by its name."""
+    program, space, rest = part.partition(" ")
+    return program.rpartition("/")[2] + space + rest
+
+
+def _check_permission(host: ToolHost, runtime: ToolRuntime, name: str, arguments: JsonObject) -> str | None:
+    decision = runtime.permissions.decide(hosted_tool(host, name), arguments)
+    if decision.verdict == "allow":
+        return None
+    if decision.verdict == "ask":
+        return "Nobody can be asked about the calls of a subagent; a rule has to allow them."
+    return f"This call is not permitted. {decision.reason}".strip()

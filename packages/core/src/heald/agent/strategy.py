@@ -1,0 +1,119 @@
+"""The interface of strategies: parts of the loop that not every agent needs."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from heald.agent.conversation import Conversation
+from heald.core.messages import Message, ToolCall, ToolDefinition
+from heald.providers.base import ProviderTurn
+
+_log = logging.getLogger("heald")
+
+Verdict = Message | Literal["end"] | None
+"""The decision of a strategy after a turn: a message that asks the model for another turn, `end` to end the exchange
+although tools were called, or None for the usual: another turn follows if, and only if, tools were called."""
+
+
+class NextRequest:
+    """The next request to the model. Strategies change it before it is sent; the next one begins anew."""
+
+    __slots__ = ("shows_files", "system", "tools")
+
+    def __init__(self, tools: list[ToolDefinition], system: str) -> None:
+        self.tools = tools
+        """The tools that the model is offered."""
+        self.system = system
+        """The instructions."""
+        self.shows_files = False
+        """Whether a strategy has shown the model the files that it needs."""
+
+
+class Strategy:
+    """A part of the loop that not every agent needs. Override the hooks that yours needs.
+
+    Every conversation has its own instance, so a strategy may keep state. Give `Agent` the class, or a function that
+    returns an instance: `Agent(model, strategies=[CheckTests])`.
+    """
+
+    conversation: Conversation
+    """The conversation of the agent. It is set before the first hook is called."""
+
+    def attach(self, conversation: Conversation) -> None:
+        """Called once, when the conversation is made."""
+        self.conversation = conversation
+
+    async def before_turn(self, request: NextRequest) -> None:
+        """Change the next request: its tools or its instructions. Called before each turn, and before each attempt
+        with another model."""
+
+    def read_text(self, text: str) -> Sequence[ToolCall]:
+        """Return the calls that the text of the final answer stands for. They run after it, with permissions like all
+        calls; the model does not see them."""
+        return ()
+
+    def after_turn(self, turn: ProviderTurn) -> Verdict:
+        """Decide how the exchange continues. The results of the calls are the last message of the conversation."""
+        return None
+
+    async def after_exchange(self, *, completed: bool) -> None:
+        """Called when the last turn has ended, before the exchange is closed."""
+
+
+StrategyFactory = Callable[[], Strategy]
+"""A class of strategies, or a function that returns an instance for one conversation."""
+
+
+class StrategyList:
+    """The strategies of one conversation. Only the hooks that a strategy overrides are called."""
+
+    def __init__(self, conversation: Conversation, strategies: Sequence[Strategy] = ()) -> None:
+        self._conversation = conversation
+        self._before_turn: list[Strategy] = []
+        self._read_text: list[Strategy] = []
+        self._after_turn: list[Strategy] = []
+        self._after_exchange: list[Strategy] = []
+        for strategy in strategies:
+            self.add(strategy)
+
+    def add(self, strategy: Strategy) -> None:
+        """Add a strategy. Its hooks are called after those of the others."""
+        strategy.attach(self._conversation)
+        kind = type(strategy)
+        if kind.before_turn is not Strategy.before_turn:
+            self._before_turn.append(strategy)
+        if kind.read_text is not Strategy.read_text:
+            self._read_text.append(strategy)
+        if kind.after_turn is not Strategy.after_turn:
+            self._after_turn.append(strategy)
+        if kind.after_exchange is not Strategy.after_exchange:
+            self._after_exchange.append(strategy)
+
+    async def before_turn(self) -> NextRequest:
+        """Return the next request as the strategies want it."""
+        conversation = self._conversation
+        conversation.runtime.registry.refresh()
+        request = NextRequest(conversation.definitions, conversation.settings.system)
+        for strategy in self._before_turn:
+            await strategy.before_turn(request)
+        return request
+
+    def read_text(self, text: str) -> list[ToolCall]:
+        """Return the calls that strategies read in the final answer."""
+        return [call for strategy in self._read_text for call in strategy.read_text(text)]
+
+    def after_turn(self, turn: ProviderTurn) -> Verdict:
+        """Return the first decision on how the exchange continues."""
+        for strategy in self._after_turn:
+            verdict = strategy.after_turn(turn)
+            if verdict is not None:
+                return verdict
+        return None
+
+    async def after_exchange(self, *, completed: bool) -> None:
+        """Call the hooks at the end of an exchange. One that raises is logged: the exchange is closed all the same."""
+        for strategy in self._after_exchange:
+            try:
+                await strategy.after_exchange(completed=completed)
+            except Exception:
+                _log.exception("The strategy %s failed at the end of an exchange.", type(strategy).__name__)

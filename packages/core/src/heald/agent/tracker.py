@@ -1,0 +1,77 @@
+"""Counts what an exchange uses: turns, tokens and money."""
+
+from heald.core.context_events import ConversationCompacted
+from heald.core.errors import ErrorInfo
+from heald.core.events import (
+    ExchangeResponse,
+    ExchangeStatus,
+    MessageDelta,
+    MessageDiscarded,
+    MessageStop,
+    ToolCompleted,
+    ToolFailed,
+)
+from heald.core.payload import Payload
+from heald.core.turn import StopReason, Usage
+
+
+class ExchangeTracker:
+    """Counts turns, tokens and money of one exchange. Discarded attempts count too."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.usage = Usage()
+        self.delegated: Usage | None = None
+        self.cost: float | None = 0.0
+        """In dollars; None once a price is not known."""
+        self.stop_reason: StopReason = "error"
+
+    def feed(self, payload: Payload) -> None:
+        if type(payload) is MessageDelta:
+            self.usage += payload.usage
+            self.stop_reason = payload.stop_reason
+        elif type(payload) is MessageStop:
+            self.turns += 1
+        elif type(payload) is ToolCompleted or type(payload) is ToolFailed:
+            self.spend(payload.cost_usd)
+        elif type(payload) is MessageDiscarded:
+            self.usage += payload.usage
+        elif type(payload) is ConversationCompacted:
+            self.usage += payload.usage
+            self.spend(payload.cost_usd)
+
+    def spend(self, usd: float | None) -> None:
+        self.cost = None if usd is None or self.cost is None else self.cost + usd
+
+    def delegate(self, response: ExchangeResponse) -> None:
+        """Add the usage and cost of an agent that worked for this exchange."""
+        self.delegated = (self.delegated or Usage()) + response.usage + (response.delegated or Usage())
+        self.spend(response.cost_usd)
+
+    @property
+    def tokens(self) -> int:
+        """All known tokens, with those of delegated work."""
+        return (self.usage.total or 0) + ((self.delegated.total or 0) if self.delegated is not None else 0)
+
+    def response(
+        self,
+        status: ExchangeStatus,
+        duration_ms: float,
+        *,
+        error: ErrorInfo | None = None,
+        limit: str | None = None,
+        note: str | None = None,
+    ) -> ExchangeResponse:
+        """Build the last event of the exchange."""
+        return ExchangeResponse(
+            status,
+            "error" if status == "failed" else self.stop_reason,
+            duration_ms,
+            self.turns,
+            self.usage,
+            None if self.cost is None else round(self.cost, 9),
+            error,
+            limit,
+            note,
+            self.delegated,
+        )

@@ -1,0 +1,1 @@
+"""What a command of `heald` is made of: options, settings and terminal output."""

@@ -1,0 +1,108 @@
+"""Paths of the configuration files and of the data folder."""
+
+import os
+from pathlib import Path
+
+from heald.core.errors import ConfigurationError
+
+CONFIG_FILE = "heald.toml"
+MCP_FILE = ".mcp.json"
+
+
+def config_home() -> Path:
+    """The user's folder for settings, which may not exist."""
+    return Path(_config_home())
+
+
+def user_file() -> Path:
+    return config_home() / CONFIG_FILE
+
+
+def has_config_files() -> bool:
+    """Whether there are settings of the user or of the project, trusted or not. It is cheap: every agent asks."""
+    if os.path.exists(os.path.join(_config_home(), CONFIG_FILE)):
+        return True
+    try:
+        return _find_project_file(os.getcwd(), CONFIG_FILE) is not None
+    except OSError:  # the working folder was removed
+        return False
+
+
+def _config_home() -> str:
+    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "heald")
+
+
+def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | None:
+    """The nearest `heald.toml`, or file of another name, from a folder up to that of the repository, and not above the
+    home folder."""
+    start = working_folder() if folder is None else folder.resolve()
+    path = _find_project_file(str(start), name) if start is not None else None
+    return Path(path) if path is not None else None
+
+
+def _find_project_file(start: str, name: str) -> str | None:
+    home = os.path.expanduser("~")
+    place = start
+    while True:
+        if place != start and place == home:
+            return None
+        path = os.path.join(place, name)
+        if os.path.lexists(path):
+            return None if os.path.realpath(path) == os.path.realpath(user_file()) else path
+        above = os.path.dirname(place)
+        if os.path.lexists(os.path.join(place, ".git")) or place == home or above == place:
+            return None
+        place = above
+
+
+def display_path(path: Path) -> str:
+    """Shorten a path: relative in the working folder, with ~ for the home folder."""
+    if path.parent == working_folder():
+        return path.name
+    home = os.path.expanduser("~")
+    text = str(path)
+    return f"~{text[len(home) :]}" if text.startswith(f"{home.rstrip('/')}/") else text
+
+
+def working_folder() -> Path | None:
+    """The working folder. None if it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+DATABASE = "sessions.db"
+
+
+def data_path(named: str | None = None) -> Path:
+    """The data folder, whether it exists or not: the named one, else HEALD_DATA, else the user's own."""
+    named = named or os.environ.get("HEALD_DATA")
+    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(named).expanduser() if named else Path(home).expanduser() / "heald"
+
+
+def data_folder(named: str | None = None) -> Path:
+    """The data folder, created if it does not exist, readable by its owner only."""
+    folder = data_path(named)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"{folder} cannot be created: {error.strerror}; name another with --data.") from None
+    return folder
+
+
+def write_private_file(path: Path, content: bytes, what: str) -> None:
+    """Replace a file that only its owner may read. Raises ConfigurationError: `what` cannot be stored."""
+    import tempfile  # loads shutil and the compressions; most commands write no such file
+
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")  # mkstemp: mode 0600
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        raise ConfigurationError(f"{what} cannot be stored in {path.parent}: {error.strerror}.") from None

@@ -1,0 +1,113 @@
+"""Events: payloads with their position in a session's log. `core.json.encode` encodes them."""
+
+from functools import cache
+
+import msgspec
+
+from heald.core.client_events import ClientPayload
+from heald.core.context_events import ContextPayload  # with both, every payload class is defined
+from heald.core.events import Unknown
+from heald.core.json import JsonObject, as_object, loads
+from heald.core.payload import Layer, Payload
+from heald.core.server_tool_events import ServerToolPayload
+
+
+class _Head(msgspec.Struct, frozen=True, gc=False):
+    """The position of a payload in a session's log."""
+
+    seq: int
+    id: str
+    session: str
+    exchange: str | None
+    type: str
+    layer: Layer
+    time: float
+    epoch: int
+
+
+class Event(_Head, frozen=True):
+    """A payload with its position in a session's log."""
+
+    data: Payload
+
+
+class _Envelope(_Head, frozen=True):
+    data: msgspec.Raw
+
+
+def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
+    types: dict[str, type[Payload]] = {}
+    for kind in base.__subclasses__():
+        if "type" in vars(kind):
+            types[kind.type] = kind
+        types |= _payload_types(kind)
+    return types
+
+
+PAYLOADS: dict[str, type[Payload]] = {
+    name: kind
+    for base in (Payload, ContextPayload, ClientPayload, ServerToolPayload)
+    for name, kind in _payload_types(base).items()
+    if kind is not Unknown
+}
+"""Every payload class by its event type."""
+
+
+_envelopes = msgspec.json.Decoder(_Envelope)
+
+
+@cache
+def _payload_decoder(kind: type[Payload]) -> "msgspec.json.Decoder[Payload]":
+    return msgspec.json.Decoder(kind)
+
+
+def decode_event(line: bytes | str) -> Event:
+    """Decode an event. Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is not an event."""
+    try:
+        envelope = _envelopes.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _decode_slowly(line)
+    kind = PAYLOADS.get(envelope.type)
+    data = _payload_decoder(kind).decode(envelope.data) if kind else Unknown(msgspec.json.decode(envelope.data))
+    return _event(envelope, data)
+
+
+def _decode_slowly(line: bytes | str) -> Event:
+    """Decode an event with a lone surrogate, which `encode` escapes and msgspec does not read."""
+    raw = as_object(loads(line))
+    kind = PAYLOADS.get(str(raw.get("type")))
+    data = msgspec.convert(raw.get("data"), kind) if kind is not None else Unknown(raw.get("data"))
+    return _event(msgspec.convert(raw | {"data": None}, _Head), data)
+
+
+def _event(envelope: "_Head", data: Payload) -> Event:
+    return Event(
+        seq=envelope.seq,
+        id=envelope.id,
+        session=envelope.session,
+        exchange=envelope.exchange,
+        type=envelope.type,
+        layer=envelope.layer,
+        time=envelope.time,
+        epoch=envelope.epoch,
+        data=data,
+    )
+
+
+def event_schema() -> JsonObject:
+    """The JSON Schema of every event, generated from these types."""
+    schemas, definitions = msgspec.json.schema_components(list(PAYLOADS.values()), ref_template="#/$defs/{name}")
+    envelope = msgspec.json.schema(_Envelope)["$defs"]["_Envelope"]["properties"]
+    variants = [
+        {
+            "type": "object",
+            "properties": envelope | {"type": {"const": name}, "layer": {"const": kind.layer}, "data": schema},
+            "required": list(envelope),
+        }
+        for (name, kind), schema in zip(PAYLOADS.items(), schemas, strict=True)
+    ]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "oneOf": variants,
+        "$defs": definitions,
+    }

@@ -1,0 +1,450 @@
+"""Events: the facts of a session, in four layers.
+
+Each type is a frozen struct. These are payloads, as wires and tools create them; `core.envelope` adds their position in
+a session's log.
+"""
+
+from typing import Any, Literal
+
+from heald.core.errors import ErrorInfo
+from heald.core.json import JsonObject, encode
+from heald.core.messages import Message, ToolCall, ToolResult, ToolStatus
+from heald.core.payload import Payload, StreamPayload
+from heald.core.turn import StopReason, Usage
+
+ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
+
+
+# --- stream: increments while a model writes and tools run ---------------------------------------------------
+# `tool_call` and `tool_result` are here too: their payloads are `ToolCall` and `ToolResult` of core.tools.
+
+
+class MessageStart(StreamPayload, frozen=True):
+    type = "message_start"
+    message: str
+    model: str
+    attempt: int
+
+
+class TextContentBlockStart(StreamPayload, frozen=True):
+    type = "text_content_block_start"
+    index: int
+    block: str
+    refusal: bool = False
+
+
+class TextDelta(StreamPayload, frozen=True):
+    type = "text_delta"
+    index: int
+    block: str
+    text: str
+
+
+class TextContentBlockStop(StreamPayload, frozen=True):
+    type = "text_content_block_stop"
+    index: int
+    block: str
+
+
+class ThinkingContentBlockStart(StreamPayload, frozen=True):
+    type = "thinking_content_block_start"
+    index: int
+    block: str
+
+
+class ThinkingDelta(StreamPayload, frozen=True):
+    type = "thinking_delta"
+    index: int
+    block: str
+    text: str
+
+
+class ThinkingContentBlockStop(StreamPayload, frozen=True):
+    type = "thinking_content_block_stop"
+    index: int
+    block: str
+
+
+class ToolUseContentBlockStart(StreamPayload, frozen=True):
+    """A call begins; its arguments follow. `id` is the call's."""
+
+    type = "tool_use_content_block_start"
+    index: int
+    block: str
+    id: str
+    name: str
+    form: str | None = None  # of a call that the model wrote as text, such as `hermes`
+
+
+class InputJsonDelta(StreamPayload, frozen=True):
+    type = "input_json_delta"
+    index: int
+    block: str
+    partial_json: str
+
+
+class ToolUseContentBlockStop(StreamPayload, frozen=True):
+    type = "tool_use_content_block_stop"
+    index: int
+    block: str
+    id: str
+
+
+class MessageDelta(StreamPayload, frozen=True):
+    """The end of a message, with the provider's own stop reason and usage."""
+
+    type = "message_delta"
+    message: str
+    stop_reason: StopReason
+    usage: Usage
+    provider_stop_reason: str | None = None
+    provider_usage: JsonObject | None = None
+
+
+class MessageStop(StreamPayload, frozen=True):
+    type = "message_stop"
+    message: str
+
+
+class MessageDiscarded(StreamPayload, frozen=True):
+    """A failed attempt: drop everything since its `message_start`. Its usage still counts."""
+
+    type = "message_discarded"
+    message: str
+    error: ErrorInfo
+    usage: Usage = Usage()
+    estimated: bool = False
+    """The provider did not report usage; this is estimated from the length."""
+
+
+class ToolOutputDelta(StreamPayload, frozen=True):
+    type = "tool_output_delta"
+    id: str
+    text: str
+    channel: Literal["stdout", "stderr", "progress"] = "stdout"
+
+
+class FilePreview(StreamPayload, frozen=True):
+    """A file's content as the model writes it, before the tool runs. `offset` counts characters."""
+
+    type = "file_preview"
+    id: str
+    path: str
+    offset: int
+    text: str
+
+
+class FilePreviewReset(StreamPayload, frozen=True):
+    type = "file_preview_reset"
+    id: str
+    path: str
+
+
+# --- state: what the agent is doing --------------------------------------------------------------------------
+
+
+class StatePayload(Payload, frozen=True):
+    layer = "state"
+
+
+class ConversationQueued(StatePayload, frozen=True):
+    """A request waits for its turn. `request` is the exchange that it will be."""
+
+    type = "conversation_queued"
+    position: int
+    request: str = ""
+    message: Message | None = None
+    client_request_id: str | None = None
+    cause: str | None = None
+    output_schema: JsonObject | None = None
+    """The JSON Schema that the answer must match."""
+
+
+class ConversationDequeued(StatePayload, frozen=True):
+    """A queued request was cancelled. Its exchange may still be opened to report it."""
+
+    type = "conversation_dequeued"
+    request: str
+    reason: str = ""
+
+
+class ConversationSteered(StatePayload, frozen=True):
+    """A message joins the running exchange. The model sees it at its next turn, which `user_message` reports."""
+
+    type = "conversation_steered"
+    message: Message
+    client_request_id: str | None = None
+
+
+class ConversationStart(StatePayload, frozen=True):
+    type = "conversation_start"
+
+
+class ConversationThinking(StatePayload, frozen=True):
+    type = "conversation_thinking"
+
+
+class ConversationResponding(StatePayload, frozen=True):
+    type = "conversation_responding"
+
+
+class ConversationEnd(StatePayload, frozen=True):
+    type = "conversation_end"
+
+
+class ConversationInterrupted(StatePayload, frozen=True):
+    type = "conversation_interrupted"
+    reason: str = ""
+
+
+class ToolPlanned(StatePayload, frozen=True):
+    type = "tool_planned"
+    id: str
+    name: str
+
+
+class ToolExecuting(StatePayload, frozen=True):
+    type = "tool_executing"
+    id: str
+    name: str
+    attempt: int
+    resources: list[str] = []
+    summary: str = ""
+    idempotent: bool = False
+    """The call may be repeated if its writer crashes: with the same id it takes effect once."""
+
+
+class ToolCompleted(StatePayload, frozen=True):
+    type = "tool_completed"
+    id: str
+    name: str
+    duration_ms: float
+    summary: str = ""
+    cost_usd: float | None = 0.0
+    """Its cost beside the model. None if a price is unknown."""
+    cached: bool = False
+    """Whether the result of an earlier equal call was used, because no file that it had read has changed."""
+
+
+class ToolFailed(StatePayload, frozen=True):
+    type = "tool_failed"
+    id: str
+    name: str
+    status: ToolStatus
+    duration_ms: float
+    summary: str = ""
+    cost_usd: float | None = 0.0
+    """Its cost until then."""
+
+
+class ApprovalRequested(StatePayload, frozen=True):
+    """This call needs an approval. `digest` binds the approval to its tool and arguments."""
+
+    type = "approval_requested"
+    approval: str
+    call: str
+    name: str
+    digest: str
+    summary: str
+    diff: str = ""  # of the files that the call will change
+
+
+class ApprovalResolved(StatePayload, frozen=True):
+    type = "approval_resolved"
+    approval: str
+    call: str
+    decision: Literal["allowed", "denied"]
+    reason: str = ""
+    input: JsonObject | None = None
+    """Other arguments that the approver gave the call."""
+    always: bool = False
+    """The approval also holds for the same call later in the session."""
+
+
+class QuestionAsked(StatePayload, frozen=True):
+    type = "question_asked"
+    question: str
+    call: str
+    text: str
+    suggestions: list[str]
+
+
+class QuestionAnswered(StatePayload, frozen=True):
+    type = "question_answered"
+    question: str
+    call: str
+    answer: str
+
+
+class ClientToolRequested(StatePayload, frozen=True):
+    """A call waits for a client to run it and to send its result. `id` is the call's."""
+
+    type = "client_tool_requested"
+    id: str
+    name: str
+    input: JsonObject
+    timeout_seconds: float
+    """The call ends with status `timeout` if no result has arrived by then."""
+
+
+class ConversationWaiting(StatePayload, frozen=True):
+    """Nothing but calls of clients is open: the exchange goes on when they have their results."""
+
+    type = "conversation_waiting"
+    calls: list[str]
+
+
+class FileChanged(StatePayload, frozen=True):
+    """A file has a new revision. `hash` is the SHA-256 of its content, None once it is deleted."""
+
+    type = "file_changed"
+    path: str
+    revision: int
+    hash: str | None
+    prev_hash: str | None
+    cause: str
+    """The call that changed it, or `user`: a person did."""
+    size: int = 0
+    diff: str = ""
+    found: str | None = None
+    """At the first revision: the SHA-256 of the earlier content; None if there was none."""
+
+
+class FileAccepted(StatePayload, frozen=True):
+    """A user accepted a file: from here on it is compared with the content of this hash."""
+
+    type = "file_accepted"
+    path: str
+    hash: str | None
+
+
+class RetryScheduled(StatePayload, frozen=True):
+    type = "retry_scheduled"
+    message: str
+    attempt: int
+    delay_s: float
+    error: ErrorInfo
+
+
+class CancelRequested(StatePayload, frozen=True):
+    type = "cancel_requested"
+    reason: str = ""
+
+
+class ErrorOccurred(StatePayload, frozen=True):
+    type = "error_occurred"
+    error: ErrorInfo
+
+
+class SessionResumed(StatePayload, frozen=True):
+    """A writer continues the session of one that crashed."""
+
+    type = "session_resumed"
+    from_seq: int
+    requests: list[str] = []
+    """Queued requests that are continued, in order."""
+    continues: str | None = None
+    """The open exchange that this writer continues. None: it is closed."""
+    crashed: bool = True
+    """The last writer ended without releasing the session. Three crashes end an exchange."""
+    node: str = ""
+    """The name of the server that continues, if it has one."""
+
+
+class SessionReleased(StatePayload, frozen=True):
+    """The writer stops in an orderly manner and leaves its exchange open, for the next writer to continue."""
+
+    type = "session_released"
+
+
+class SessionRewound(StatePayload, frozen=True):
+    """The conversation continues from an earlier event. Log and files do not change."""
+
+    type = "session_rewound"
+    seq: int
+
+
+# --- message: whole messages, for storing and showing ---------------------------------------------------------
+
+
+class MessagePayload(Payload, frozen=True):
+    layer = "message"
+
+
+class UserMessage(MessagePayload, frozen=True):
+    type = "user_message"
+    message: Message
+
+
+class AssistantMessage(MessagePayload, frozen=True):
+    type = "assistant_message"
+    message: Message
+
+
+class ToolUseMessage(MessagePayload, frozen=True):
+    """A call and its result as one action. It is published with the call, and a second time with its result."""
+
+    type = "tool_use_message"
+    call: ToolCall
+    result: ToolResult | None = None
+
+
+MAX_TOOL_USE_BYTES = 1_000_000
+"""The largest `tool_use_message` with a result. A larger pair is not repeated: `tool_result` has the result."""
+
+
+def tool_use_result(call: ToolCall, result: ToolResult) -> ToolUseMessage | None:
+    """The message of a call that has its result, None if it is too large for an event."""
+    message = ToolUseMessage(call, result)
+    return message if len(encode(message)) <= MAX_TOOL_USE_BYTES else None
+
+
+class ErrorMessage(MessagePayload, frozen=True):
+    type = "error_message"
+    error: ErrorInfo
+
+
+# --- exchange: one request and all that it took ---------------------------------------------------------------
+
+
+class ExchangePayload(Payload, frozen=True):
+    layer = "exchange"
+
+
+class ExchangeRequest(ExchangePayload, frozen=True):
+    type = "exchange_request"
+    message: Message
+    model: str = ""
+    client_request_id: str | None = None
+    cause: str | None = None
+    """The call of another session that started this exchange, if this agent is a subagent."""
+    output_schema: JsonObject | None = None
+    """The JSON Schema that the answer must match."""
+
+
+class ExchangeResponse(ExchangePayload, frozen=True):
+    """The end of an exchange, for every outcome."""
+
+    type = "exchange_response"
+    status: ExchangeStatus
+    stop_reason: StopReason
+    duration_ms: float
+    turns: int
+    usage: Usage
+    cost_usd: float | None
+    """The cost of this exchange, its tools and its subagents. None if a price is unknown."""
+    error: ErrorInfo | None = None
+    limit: str | None = None
+    """The budget that ended it: `turns`, `tokens`, `usd` or `seconds`."""
+    note: str | None = None
+    """A sentence about an unusual outcome."""
+    delegated: Usage | None = None
+    """The usage of subagents."""
+
+
+class Unknown(Payload, frozen=True):
+    """An event of a type that this version does not know, unchanged."""
+
+    type = "unknown"
+    layer = "stream"
+    data: Any

@@ -1,0 +1,82 @@
+"""Defers work until its first use: imports of a package's public objects, of other modules, and regular expressions.
+
+`import heald` loads this module, so it imports nothing itself; `typing` alone takes longer than all of it.
+"""
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Mapping
+    from typing import Any, AnyStr
+
+
+def lazy_exports(
+    package: str,
+    homes: "Mapping[str, str]",
+    modules: tuple[str, ...] = (),
+    elsewhere: "Mapping[str, str] | None" = None,
+) -> "Callable[[str], Any]":
+    """Return a module `__getattr__` for `package`.
+
+    `homes` maps modules to the public names that they define; `modules` are submodules that are public themselves.
+    `elsewhere` maps names that a reader may look for here to their place.
+    """
+
+    def resolve_export(name: str) -> "Any":
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        home = next((home for home, names in homes.items() if name in names.split()), None)
+        if home is None:
+            hint = f"; use {elsewhere[name]}" if elsewhere is not None and name in elsewhere else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+        value = getattr(import_module(home), name)
+        vars(import_module(package))[name] = value
+        return value
+
+    return resolve_export
+
+
+class LazyObject:
+    """Stands for an object that is made when it is first used. Each attribute is looked up once and kept."""
+
+    def __init__(self, make: "Callable[[], Any]") -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self._make(), name)
+        setattr(self, name, value)
+        return value
+
+
+class LazyModule(LazyObject):
+    """Stands for a module that is imported when it is first used.
+
+    For large packages that only some requests need. A type checker sees the import itself:
+
+        if TYPE_CHECKING:
+            from PIL import Image
+        else:
+            Image = LazyModule("PIL.Image")
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(lambda: import_module(name))
+
+
+def lazy_pattern(source: "AnyStr", flags: "int" = 0) -> "re.Pattern[AnyStr]":
+    """Return a regular expression that is compiled when it is first used. Only its methods can be used.
+
+    For constants of modules that every command loads: a start of `heald run` would compile a hundred patterns, which
+    takes as long as reading the modules, and use five.
+    """
+
+    def compile_pattern() -> "re.Pattern[AnyStr]":
+        import re
+
+        return re.compile(source, flags)
+
+    return LazyObject(compile_pattern)  # pyright: ignore[reportReturnType]

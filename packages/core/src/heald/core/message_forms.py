@@ -1,0 +1,288 @@
+"""Reads messages in the forms that other programs use, and writes them in one: the internal message.
+
+Accepted are the messages of the Chat Completions API (`tool_calls`, `tool_call_id`, parts) and internal messages:
+
+    {"role": "user", "content": "Read a.py", "timestamp": 1763000000000}
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read_file", "input": {"path": "a.py"}}]}
+    {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "…"}]}
+
+A chat message is the short form for a list of messages to show: `{role, content, timestamp}` with text only.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject, as_object, as_objects, encode_text, loads, parse_strict
+from heald.core.messages import (
+    Block,
+    File,
+    Grounding,
+    Image,
+    Message,
+    Reasoning,
+    ResultPart,
+    Role,
+    Source,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
+
+_SYSTEM = ("system", "developer")
+_PARTS = "text, reasoning, image, image_url, input_audio, file, tool_use, tool_result and grounding"
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def system_texts(messages: Sequence[JsonObject]) -> list[str]:
+    """Return the texts of the system messages."""
+    return [_text(message) for message in messages if message.get("role") in _SYSTEM]
+
+
+def parse_messages(messages: Sequence[JsonObject], *, results_last: bool = False) -> list[Message]:
+    """Convert all but the system messages. The last one is the request, or with `results_last` the results of calls."""
+    roles = ("user", "tool") if results_last else ("user",)
+    if not messages or messages[-1].get("role") not in roles:
+        also = ", or results of role 'tool'" if results_last else ""
+        raise ConfigurationError(f"The last message must be the request, of role 'user'{also}; put it at the end.")
+    return read_messages(messages)
+
+
+def as_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
+    """Return messages as they are, or convert those of another form."""
+    items = list(messages)
+    typed = [message for message in items if isinstance(message, Message)]
+    return typed if len(typed) == len(items) else read_messages(items)
+
+
+def read_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
+    """Convert messages of any accepted form, without the system messages. Results of one turn become one message."""
+    conversation: list[Message] = []
+    seen: set[str] = set()
+    for number, message in enumerate(messages):
+        for read in [message] if isinstance(message, Message) else _read(message, number, seen):
+            if read.role == "tool" and conversation and conversation[-1].role == "tool":  # one message for one turn
+                first = conversation.pop()
+                read = Message(role="tool", content=[*first.content, *read.content], timestamp=first.timestamp)
+            seen.update(call.id for call in read.tool_calls)
+            conversation.append(read)
+    return conversation
+
+
+def _read(message: Any, number: int, seen: set[str]) -> list[Message]:
+    if not isinstance(message, Mapping):
+        raise ConfigurationError(
+            f"Message {number} is {type(message).__name__}; give an object with a role and content, or a heald.Message."
+        )
+    fields = cast(JsonObject, message)
+    if fields.get("role") in _SYSTEM:
+        return []
+    role, timestamp = _role(fields, number), _timestamp(fields, number)
+    if role == "tool" and "tool_call_id" in fields:
+        result = ToolResult(id=str(fields["tool_call_id"]), status="ok", content=_text(fields))
+        return [Message(role="tool", content=[result], timestamp=timestamp)]
+    blocks = _blocks(fields, number, seen)
+    results: list[Block] = [block for block in blocks if isinstance(block, ToolResult)]
+    others: list[Block] = [block for block in blocks if not isinstance(block, ToolResult)]
+    if role == "tool" and (others or not results):
+        raise ConfigurationError(
+            f"Message {number} has the role 'tool' and no result; give a tool_call_id, or blocks of type tool_result."
+        )
+    read = [Message(role="tool", content=results, timestamp=timestamp)] if results else []
+    return [*read, Message(role=role, content=others, timestamp=timestamp)] if others or not results else read
+
+
+def _role(message: JsonObject, number: int) -> Role:
+    match message.get("role"):
+        case "user" | "assistant" | "tool" as role:
+            return role
+        case other:
+            raise ConfigurationError(
+                f"Message {number} has the role {str(other)[:40]!r}; there are system, user, assistant and tool."
+            )
+
+
+def _timestamp(message: JsonObject, number: int) -> float | None:
+    value = message.get("timestamp")
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    raise ConfigurationError(f"The timestamp of message {number} is no number; give milliseconds since 1970.")
+
+
+def _blocks(message: JsonObject, number: int, seen: set[str]) -> list[Block]:
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        raise ConfigurationError(f"The content of message {number} is neither text nor a list of blocks.")
+    blocks: list[Block] = [Text(content)] if isinstance(content, str) and content else []
+    new_ids: set[str] = set()
+    for part in as_objects(content):
+        block = _block(part, number, seen | new_ids)
+        blocks += block
+        new_ids.update(call.id for call in block if isinstance(call, ToolCall))
+    return [*blocks, *(_call(call, number) for call in as_objects(message.get("tool_calls")))]
+
+
+def _block(part: JsonObject, number: int, seen: set[str]) -> list[Block]:
+    match part.get("type"):
+        case "text" | "input_text" | "output_text" | None:
+            text = part.get("text")
+            return [Text(text)] if isinstance(text, str) and text else []
+        case "reasoning" | "thinking":
+            text = part.get("text") or part.get("thinking")
+            return [Reasoning(text)] if isinstance(text, str) and text else []
+        case "tool_use":
+            name = str(part.get("name", ""))
+            return [ToolCall(id=str(part.get("id") or _call_id(name, seen)), name=name, input=_input(part, number))]
+        case "tool_result":
+            return [_result(part, number)]
+        case "grounding":
+            return [Grounding([_source(source) for source in as_objects(part.get("sources"))])]
+        case kind:
+            return [*_media(part, str(kind), number)]
+
+
+def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:
+    match kind:
+        case "image_url":
+            image_url = part.get("image_url")
+            media_type, data, url = _location(str(as_object(image_url).get("url", "")) or str(image_url))
+            return [Image(media_type=media_type, data=data) if data else Image(url=url)]
+        case "image" | "file" if part.get("data") or part.get("url"):
+            fields = {name: part[name] for name in ("media_type", "data", "url") if isinstance(part.get(name), str)}
+            if kind == "image":
+                return [Image(**fields)]
+            name = part.get("name")
+            named = {"media_type": "application/octet-stream", **fields}
+            return [File(name=name if isinstance(name, str) else None, **named)]
+        case "input_audio":
+            audio = as_object(part.get("input_audio"))
+            media_type = "audio/mpeg" if audio.get("format") == "mp3" else f"audio/{audio.get('format') or 'wav'}"
+            return [File(media_type=media_type, data=str(audio.get("data", "")))]
+        case "file" if as_object(part.get("file")).get("file_data"):
+            file = as_object(part["file"])
+            media_type, data, _ = _location(str(file["file_data"]))
+            return [File(media_type=media_type, data=data or str(file["file_data"]), name=file.get("filename"))]
+        case _:
+            raise ConfigurationError(
+                f"Message {number} has a part of the type {kind[:40]!r} that cannot be read; there are {_PARTS}."
+            )
+
+
+def _location(url: str) -> tuple[str, str | None, str]:
+    """Split a data URL into its media type and data. Another URL has neither."""
+    head, _, data = url.partition(";base64,")
+    return (head.removeprefix("data:"), data, url) if data else ("application/octet-stream", None, url)
+
+
+def _call_id(name: str, seen: set[str]) -> str:
+    """Number a call that has no id."""
+    number = 0
+    while f"{name}-{number}" in seen:
+        number += 1
+    return f"{name}-{number}"
+
+
+def _input(part: JsonObject, number: int) -> JsonObject:
+    arguments = part.get("input")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise ConfigurationError(f"The input of a tool_use block in message {number} is no object.")
+    return as_object(arguments)
+
+
+def _call(call: JsonObject, number: int) -> ToolCall:
+    function = as_object(call.get("function"))
+    try:
+        arguments = parse_strict(str(function.get("arguments") or "{}"))
+    except ValueError as error:
+        raise ConfigurationError(f"The arguments of a call in message {number} are no JSON: {error}.") from None
+    return ToolCall(id=str(call.get("id", "")), name=str(function.get("name", "")), input=as_object(arguments))
+
+
+def _result(part: JsonObject, number: int) -> ToolResult:
+    call = part.get("tool_use_id") or part.get("tool_call_id") or part.get("id")
+    if not isinstance(call, str):
+        raise ConfigurationError(
+            f"A tool_result block in message {number} has no tool_use_id; give the id of its call."
+        )
+    content = part.get("content")
+    failed = bool(part.get("is_error")) or _is_failure(content)
+    parts = _result_parts(content, number)
+    name = str(part.get("name", ""))
+    return ToolResult(id=call, name=name, status="error" if failed else "ok", content=parts)
+
+
+def _result_parts(content: Any, number: int) -> str | list[ResultPart]:
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    parts = as_objects(content)
+    if not parts or not all(isinstance(part.get("type"), str) for part in parts):
+        return encode_text(content)
+    read = [block for part in parts for block in _block(part, number, set())]
+    media = [block for block in read if isinstance(block, Text | Image | File)]
+    return [*media] if len(media) == len(read) else encode_text(content)
+
+
+def _is_failure(content: Any) -> bool:
+    """Return whether a result, or its JSON, is `{"status": "error", "error": …}`."""
+    if isinstance(content, str):
+        if not content.startswith('{"status"'):
+            return False
+        try:
+            content = loads(content)
+        except ValueError:
+            return False
+    return tool_failure(content) is not None
+
+
+def tool_failure(value: Any) -> JsonObject | None:
+    """Return the error of `{"status": "error", "error": {"message", "code"}}`; None for any other value."""
+    fields = as_object(value)
+    if fields.get("status") != "error" or not fields.keys() <= {"status", "error", "result"}:
+        return None
+    error = fields.get("error")
+    if error is not None and not isinstance(error, dict):
+        return None
+    return {"message": "Unknown error", **as_object(error)}
+
+
+def _source(source: JsonObject) -> Source:
+    url, quote = source.get("url"), source.get("quote")
+    return Source(
+        str(source.get("title", "")), url if isinstance(url, str) else None, quote if isinstance(quote, str) else None
+    )
+
+
+def _text(message: JsonObject) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part["text"]) for part in as_objects(content) if isinstance(part.get("text"), str))
+
+
+def read_tool_definition(tool: Any) -> ToolDefinition:
+    """Read a tool for a model: a `ToolDefinition`, a `Tool`, an object of OpenAI's form, or one with a `jsonSchema`."""
+    definition = getattr(tool, "definition", tool)
+    if isinstance(definition, ToolDefinition):
+        return definition
+    fields = as_object(tool)
+    fields = as_object(fields.get("function")) or fields
+    name = fields.get("name")
+    if not isinstance(name, str) or not name:
+        raise ConfigurationError(
+            f"A tool is {type(tool).__name__} without a name; give name, description and jsonSchema, or a heald.Tool."
+        )
+    schemas = (fields.get(key) for key in ("jsonSchema", "json_schema", "input_schema", "inputSchema", "parameters"))
+    schema = next((schema for schema in schemas if schema is not None), None)
+    if not isinstance(schema, dict):
+        raise ConfigurationError(f"The tool {name[:64]!r} has no jsonSchema; give a JSON Schema of type object.")
+    return ToolDefinition(
+        name=name, description=str(fields.get("description") or ""), input_schema=cast(JsonObject, schema)
+    )
+
+
+# --- writing ------------------------------------------------------------------------------------------------------

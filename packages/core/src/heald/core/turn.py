@@ -1,0 +1,142 @@
+"""The parameters of a turn: its settings, its stop reason, and its usage and cost."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from heald.core.json import JsonObject
+
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+CacheTtl = Literal["5m", "1h", "24h"]
+"""How long a provider keeps a cached prompt. An API that has no such time gets the nearest one that it has."""
+
+ServerToolName = Literal["web_search", "web_fetch", "code_execution", "file_search", "image_generation"]
+
+
+class ServerTool(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool that the provider runs itself. Its calls and results are events; nothing runs here."""
+
+    name: ServerToolName
+    options: JsonObject = {}
+    """Merged into the tool's entry in the request, such as `vector_store_ids` for `file_search`."""
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much a model may think: an effort, or a budget in tokens. A wire converts between them."""
+
+    effort: ReasoningEffort | None = None
+    budget: int | None = None
+    visible: bool = True
+    """Request readable thinking, if the API supports it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    system: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    stop_sequences: list[str] = []
+    reasoning: Reason | None = None
+    tool_choice: str = "auto"
+    """`auto`, `none`, `required`, or the name of one tool."""
+    parallel_tool_calls: bool | None = None
+    output_schema: JsonObject | None = None
+    """A JSON Schema that the final text must satisfy."""
+    cache: bool = True
+    """Mark the stable prefix for prompt caching, if the API needs marks."""
+    cache_ttl: CacheTtl | None = None
+    cache_key: str | None = None
+    """Requests with the same key share a cache, if the API has such keys."""
+    server_tools: list[ServerTool] = []
+    image_output: bool = False
+    """Let the model answer with images."""
+    compact_at: int | None = None
+    """Input tokens from which on the provider summarises the conversation, if its API does that."""
+    clear_results_at: int | None = None
+    """Input tokens from which on the provider removes old tool results, if its API does that."""
+    service_tier: str | None = None
+    seed: int | None = None
+    top_logprobs: int | None = None
+    """Return the log-probability of each token, and of this many alternatives."""
+    user: str | None = None
+    """An opaque id of the end user, for the provider's abuse detection."""
+    metadata: dict[str, str] = {}
+    """Labels that the provider stores with the request."""
+    extra: dict[str, Any] = {}
+    """Merged into the request body last, for parameters that Heald does not name: objects member by member, `tools`
+    behind the agent's own."""
+    extra_headers: dict[str, str] = {}
+    """Sent with the request, in place of headers of the same name."""
+
+
+StopReason = Literal[
+    "end_turn",
+    "tool_use",
+    "max_tokens",
+    "stop_sequence",
+    "refusal",
+    "content_filter",
+    "pause_turn",
+    "error",
+]
+
+EXECUTABLE: frozenset[StopReason] = frozenset({"end_turn", "tool_use", "stop_sequence"})
+"""Stop reasons after which the calls of a message may run: the model finished its message."""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one or more model requests. The buckets add up: no token is in two of them."""
+
+    input: int | None = None
+    """Input that was neither read from a cache nor written to it."""
+    cache_read: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    """Visible output: text and tool calls."""
+    reasoning: int | None = None
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input if other.input is None else other.input + (self.input or 0),
+            self.cache_read if other.cache_read is None else other.cache_read + (self.cache_read or 0),
+            self.cache_write if other.cache_write is None else other.cache_write + (self.cache_write or 0),
+            self.output if other.output is None else other.output + (self.output or 0),
+            self.reasoning if other.reasoning is None else other.reasoning + (self.reasoning or 0),
+        )
+
+    @property
+    def total_input(self) -> int | None:
+        """All input, cached or not."""
+        if self.input is None and self.cache_read is None and self.cache_write is None:
+            return None
+        return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
+
+    @property
+    def total_output(self) -> int | None:
+        """All output, reasoning included."""
+        if self.output is None and self.reasoning is None:
+            return None
+        return (self.output or 0) + (self.reasoning or 0)
+
+    @property
+    def total(self) -> int | None:
+        read, written = self.total_input, self.total_output
+        return None if read is None and written is None else (read or 0) + (written or 0)
+
+
+class TokenLogprob(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A token of an answer and its log-probability."""
+
+    token: str
+    logprob: float
+    top: list["TokenLogprob"] = []
+    """The most likely tokens at this place."""
+
+
+class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Money for a usage. `None` where the price of the model is not known."""
+
+    usd: float | None = None
+    source: str | None = None
+    """`provider` (billed figure in the response) or `catalogue` (list price)."""

@@ -1,0 +1,74 @@
+"""One call of a provider's API that is no turn: counting tokens, uploading a file, a batch. It is not retried."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from heald.core.errors import MalformedResponse, ProviderTimeout
+from heald.core.json import JsonObject, as_object, loads
+from heald.http1.errors import NetworkError
+from heald.providers.defaults import default_timeouts
+from heald.providers.error_advice import explain_error
+from heald.providers.model import Model
+from heald.providers.network_errors import network_error
+from heald.providers.transport import BrokenRead, Transport
+from heald.wires.errors import error_from_response
+
+_SECONDS = 120.0
+MAX_REPLY = 1 << 30
+"""The results of a large batch are hundreds of megabytes."""
+
+
+class ApiReply(msgspec.Struct, frozen=True):
+    headers: Mapping[str, str]
+    body: bytes
+
+    def object(self) -> JsonObject:
+        """Parse the body. Raises MalformedResponse if it is not a JSON object."""
+        try:
+            return as_object(loads(self.body))
+        except ValueError:
+            raise MalformedResponse("The server did not answer with JSON; check the base URL and the wire.") from None
+
+
+async def call_api(
+    model: Model,
+    url: str,
+    *,
+    method: Literal["GET", "POST"] = "POST",
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    seconds: float = _SECONDS,
+) -> ApiReply:
+    """Send a request with the key of a model and read the whole answer. Raises a ProviderError that is explained."""
+    sent = {**model.request_headers, "accept": "application/json", **(headers or {})}
+    if model.signer is not None:
+        sent = await model.signer.sign(url, sent, body)
+    transport = await Transport.for_running_loop()
+    connect = default_timeouts().connect
+    try:
+        async with asyncio.timeout(seconds):
+            if method == "GET":
+                response = await transport.get(url, headers=sent, connect_timeout=connect)
+            else:
+                response = await transport.post(url, headers=sent, body=body, connect_timeout=connect)
+            try:
+                if not 200 <= response.status < 300:
+                    error = error_from_response(response.status, response.headers, await response.read_error())
+                    raise explain_error(error, model)
+                content = bytearray()
+                while chunk := await response.read_chunk():
+                    content += chunk
+                    if len(content) > MAX_REPLY:
+                        raise MalformedResponse(f"The answer has more than {MAX_REPLY >> 20} MiB.")
+                return ApiReply(response.headers, bytes(content))
+            finally:
+                response.close()
+    except TimeoutError:
+        raise explain_error(ProviderTimeout(f"The server did not answer within {seconds:g} s."), model) from None
+    except BrokenRead as broken:
+        raise explain_error(network_error(broken.cause, url), model) from None
+    except (NetworkError, OSError) as error:
+        raise explain_error(network_error(error, url), model) from None

@@ -1,0 +1,65 @@
+"""Sessions: conversations that outlive the process, each one a log in a store."""
+
+from heald.core.lazy import lazy_exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from heald.sessions.changes import ChangeRefused, Changes
+    from heald.sessions.leases import Lease
+    from heald.sessions.memory import MemoryStore
+    from heald.sessions.session import Session
+    from heald.sessions.session_info import SessionInfo, SessionPage
+    from heald.sessions.sessions import Sessions
+    from heald.sessions.settings import SessionSettings
+    from heald.sessions.shared_store import SharedStore
+    from heald.sessions.sqlite import SqliteStore
+    from heald.sessions.store import Store
+    from heald.sessions.store_errors import (
+        BadArchive,
+        Fenced,
+        NoSuchSession,
+        SessionBusy,
+        SessionExists,
+        StoreError,
+    )
+    from heald.sessions.stores import open_store
+
+__all__ = [
+    "BadArchive",
+    "ChangeRefused",
+    "Changes",
+    "Fenced",
+    "Lease",
+    "MemoryStore",
+    "NoSuchSession",
+    "Session",
+    "SessionBusy",
+    "SessionExists",
+    "SessionInfo",
+    "SessionPage",
+    "SessionSettings",
+    "Sessions",
+    "SharedStore",
+    "SqliteStore",
+    "Store",
+    "StoreError",
+    "open_store",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "heald.sessions.changes": "ChangeRefused Changes",
+        "heald.sessions.leases": "Lease",
+        "heald.sessions.memory": "MemoryStore",
+        "heald.sessions.stores": "open_store",
+        "heald.sessions.session": "Session",
+        "heald.sessions.session_info": "SessionInfo SessionPage",
+        "heald.sessions.sessions": "Sessions",
+        "heald.sessions.settings": "SessionSettings",
+        "heald.sessions.shared_store": "SharedStore",
+        "heald.sessions.sqlite": "SqliteStore",
+        "heald.sessions.store": "Store",
+        "heald.sessions.store_errors": "BadArchive Fenced NoSuchSession SessionBusy SessionExists StoreError",
+    },
+)

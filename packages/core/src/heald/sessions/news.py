@@ -1,0 +1,52 @@
+"""News: notices by which the nodes of a store learn that there is something to read.
+
+News may be lost, doubled or late, so it never carries the change itself.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+Topic = Literal["events", "commands", "replies", "records", "work", "lost"]
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """A notice that the store has something new.
+
+    `events`: the log of a session has grown up to `seq`, or has a new writer of a higher `epoch`. `commands`: a command
+    waits for the holder of a session. `work`: a session waits for a node. `records`: records of the kind `name` have
+    changed. `lost`: notices may be missing, so everything must be read.
+    """
+
+    topic: Topic
+    session: str = ""
+    seq: int = 0
+    epoch: int = 0
+    name: str = ""
+
+
+OnNews = Callable[[News], object]
+
+
+class NewsCallbacks:
+    """The subscribers of a store's news in one process."""
+
+    def __init__(self) -> None:
+        self._callbacks: dict[int, OnNews] = {}
+        self._count = 0
+
+    def add(self, callback: OnNews) -> Callable[[], None]:
+        self._count += 1
+        number = self._count
+        self._callbacks[number] = callback
+        return lambda: self._callbacks.pop(number, None) and None
+
+    def publish(self, news: News) -> None:
+        for callback in list(self._callbacks.values()):
+            callback(news)
+
+
+def deletion_news(session: str) -> News:
+    """Return the news that a session was deleted: the epoch is above that of any writer."""
+    return News(topic="events", session=session, epoch=2**31)

@@ -1,0 +1,267 @@
+"""Stores each event before any reactor sees it.
+
+An event with structure is stored at once, together with the deltas before it. Deltas alone are stored at once if
+somebody watches, at most every 10 ms, else every 50 ms; those that come during a commit are stored by the next one. The
+end of a message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event
+that cannot be stored is never delivered.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from heald.agent.bus import EventBus, OnDelivered
+from heald.core.envelope import Event
+from heald.core.events import ExchangeRequest
+from heald.sessions.commit_clock import clock_of
+from heald.sessions.delegate_logs import DelegateLogs
+from heald.sessions.leases import Lease
+from heald.sessions.store import DeltaStore, EncodedEvents, Store
+from heald.sessions.store_errors import StoreError
+from heald.sessions.titles import make_title
+from heald.sessions.work import WORK_EVENTS, WorkTracker
+
+DELAY = 0.05
+"""Seconds that a delta waits if nobody watches."""
+_DELTAS = frozenset({"text_delta", "thinking_delta", "input_json_delta", "tool_output_delta", "file_preview"})
+
+OnStored = Callable[[Event, bytes | None], object]
+"""Called with each stored event and its JSON, if the store has encoded it."""
+
+
+class EventRecorder:
+    """The sink of a session's bus. `attach` returns the blobs that belong to an event."""
+
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease,
+        bus: EventBus,
+        *,
+        titled: bool,
+        attach: Callable[[Event], Mapping[str, bytes]],
+        on_failure: Callable[[Exception], None],
+        delegates: DelegateLogs,
+        work: WorkTracker | None = None,
+    ) -> None:
+        self.error: Exception | None = None
+        """The reason why nothing can be stored any more."""
+        self._listeners: list[OnStored] = []
+        self._watchers: list[Callable[[], bool]] = []
+        self._store = store
+        self._lease = lease
+        self._bus = bus
+        self._attach = attach
+        self._on_failure = on_failure
+        self._delegates = delegates
+        self._work = work or WorkTracker()
+        self._loop = asyncio.get_running_loop()
+        self._pending: list[Event | OnDelivered] = []
+        self._blobs: dict[str, dict[str, bytes]] = {}  # by session
+        self._holds: dict[str, int] = {}  # by session, where an incomplete turn begins in `_pending`
+        self._titled, self._title = titled, ""
+        self._wake_scheduled = self._ticks = self._due = False
+        self._clock = clock_of(self._loop)
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._deltas = store if isinstance(store, DeltaStore) else None
+        self._has_deltas_only = True  # and only those of the session itself
+        self._stored_soon: list[Event] = []  # deltas that are being stored without a task
+
+    def on_stored(self, callback: OnStored, is_watched: Callable[[], bool]) -> None:
+        """Call back with each stored event. Deltas are stored without delay while `is_watched` returns True."""
+        self._listeners.append(callback)
+        self._watchers.append(is_watched)
+
+    def record(self, event: Event) -> None:
+        """Queue an event of the bus, or of an agent that works for the session."""
+        if self.error is not None:
+            return
+        kind = event.type
+        if kind == "message_stop":
+            self._holds[event.session] = len(self._pending)
+        elif kind in ("assistant_message", "exchange_response"):
+            self._holds.pop(event.session, None)
+        elif kind in ("file_changed", "tool_result"):
+            self._blobs.setdefault(event.session, {}).update(self._attach(event))
+        elif not self._titled and isinstance(event.data, ExchangeRequest) and event.session == self._lease.session:
+            self._titled, self._title = True, make_title(event.data.message)
+        self._pending.append(event)
+        if kind not in _DELTAS:
+            self._has_deltas_only = False
+            self._schedule_wake()
+            return
+        if event.session != self._lease.session:
+            self._has_deltas_only = False
+        if self._timer is None and not self._wake_scheduled:
+            self._schedule_delta(kind)
+
+    def call_when_delivered(self, callback: OnDelivered) -> None:
+        """Call back when every recorded event is stored and delivered, or with the reason why that will not happen."""
+        if self.error is not None or not (self._pending or self._is_storing):
+            callback(self.error)
+            return
+        self._pending.append(callback)
+        self._has_deltas_only = False
+        self._schedule_wake()
+
+    async def flush(self) -> None:
+        """Wait until every recorded event is stored and delivered. Raises the error of the store."""
+        done: asyncio.Future[None] = self._loop.create_future()
+
+        def resolve(error: Exception | None) -> None:
+            if done.done():
+                return
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+        self.call_when_delivered(resolve)
+        await done
+
+    async def close(self) -> None:
+        """Store the remaining events, if that is possible."""
+        self._holds.clear()
+        if self.error is None:
+            await self.flush()
+
+    def fail(self, error: Exception) -> None:
+        """Stop storing and delivering."""
+        if self.error is not None:
+            return
+        self.error = (
+            error
+            if isinstance(error, StoreError)
+            else StoreError(f"The session could not be stored ({type(error).__name__}); open it again.")
+        )
+        pending, self._pending = self._pending, []
+        self._stored_soon = []
+        for item in pending:
+            if not isinstance(item, Event):
+                item(self.error)
+        self._on_failure(self.error)
+
+    def _schedule_delta(self, kind: str) -> None:
+        if self._ticks:
+            return
+        if not self._is_watched(kind):
+            self._timer = self._loop.call_later(DELAY, self._wake)
+        else:
+            self._ticks = True
+            self._clock.add(self._loop, self._tick)
+
+    def _tick(self) -> None:
+        self._ticks = False
+        if self._pending:  # an event with structure may have stored them meanwhile
+            self._wake()
+
+    def _is_watched(self, kind: str) -> bool:
+        handlers = self._bus.table.get(kind)
+        if handlers is None:
+            handlers = self._bus.find_handlers(kind)
+        return bool(handlers) or any(is_watched() for is_watched in self._watchers)
+
+    def _schedule_wake(self) -> None:
+        if not self._wake_scheduled:
+            self._wake_scheduled = True
+            self._loop.call_soon(self._wake)  # events of the same moment join the batch
+
+    @property
+    def _is_storing(self) -> bool:
+        return self._task is not None or bool(self._stored_soon)
+
+    def _wake(self) -> None:
+        self._wake_scheduled, self._due = False, True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self.error is None and not self._is_storing:
+            self._store_pending()
+
+    def _store_pending(self) -> None:
+        """Store what waits: deltas without a task, anything else in one."""
+        if self._deltas is None or not self._has_deltas_only or self._title:
+            self._task = self._loop.create_task(self._write())
+            return
+        self._due = False
+        if self._pending:
+            self._stored_soon = [item for item in self._pending if isinstance(item, Event)]
+            self._pending = []
+            self._deltas.submit_deltas(self._lease, self._stored_soon, self._on_deltas_stored)
+
+    def _on_deltas_stored(self, encoded: EncodedEvents, error: Exception | None) -> None:
+        if self.error is not None:
+            return
+        if error is not None:
+            self.fail(error)
+            return
+        try:
+            self._deliver(self._stored_soon, {self._lease.session: encoded})
+        except Exception as failure:
+            self.fail(failure)
+            return
+        self._stored_soon = []
+        if self._due and self.error is None:
+            self._store_pending()
+
+    async def _write(self) -> None:
+        try:
+            while self._due and self.error is None:
+                self._due = False
+                await self._write_batch()
+        except Exception as error:
+            self.fail(error)
+        finally:
+            self._task = None
+
+    async def _write_batch(self) -> None:
+        end = min(self._holds.values()) if self._holds else len(self._pending)
+        batch, self._pending = self._pending[:end], self._pending[end:]
+        self._has_deltas_only = not self._pending
+        for session in self._holds:
+            self._holds[session] -= end
+        blobs, self._blobs = self._blobs, {}
+        logs: dict[str, list[Event]] = {}
+        for item in batch:
+            if isinstance(item, Event):
+                logs.setdefault(item.session, []).append(item)
+                if item.type in WORK_EVENTS and item.session == self._lease.session:
+                    self._work.feed(item)
+        try:
+            encoded = await self._store_logs(logs, blobs)
+        except Exception:
+            self._pending = batch + self._pending  # `fail` calls the callbacks among them
+            self._has_deltas_only = False
+            raise
+        self._deliver(batch, encoded)
+
+    async def _store_logs(
+        self, logs: dict[str, list[Event]], blobs: dict[str, dict[str, bytes]]
+    ) -> dict[str, EncodedEvents]:
+        session_id = self._lease.session
+        encoded: dict[str, EncodedEvents] = {}
+        for session, log in logs.items():  # delegates first: the session's own events build on their work
+            if session != session_id:
+                encoded[session] = await self._delegates.append(session, log, blobs.get(session, {}))
+        if session_id in logs:
+            append = self._store.append(self._lease, logs[session_id], blobs.get(session_id), work=self._work.work)
+            encoded[session_id] = await (self._append_with_title(append) if self._title else append)
+        return encoded
+
+    async def _append_with_title(self, append: Awaitable[EncodedEvents]) -> EncodedEvents:
+        """Store the title beside the first events: jobs that come together share a transaction."""
+        title, self._title = self._title, ""
+        _, encoded = await asyncio.gather(self._store.rename(self._lease.session, title, only_untitled=True), append)
+        return encoded
+
+    def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
+        dispatch, listeners = self._bus.dispatch, self._listeners
+        bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
+        for item in batch:
+            if not isinstance(item, Event):
+                item(self.error)
+                continue
+            dispatch(item)
+            body = next(bodies[item.session]) if item.session in bodies else None
+            for listener in listeners:
+                listener(item, body)

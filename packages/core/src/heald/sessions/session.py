@@ -1,0 +1,403 @@
+"""A session: an agent whose events are stored before they are delivered, and which continues after a restart."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
+from typing import Any
+
+import msgspec
+
+from heald.agent.agent import Agent
+from heald.agent.background_loop import is_in_loop
+from heald.agent.exchange import Exchange
+from heald.agent.interface import ExchangeInterface, WhenBusy
+from heald.agent.model_chain import ModelLike
+from heald.agent.request_message import Prompt
+from heald.agent.result import AgentResult
+from heald.core.context_events import ConversationCompacted, ConversationRestored
+from heald.core.envelope import Event
+from heald.core.errors import ConfigurationError, HealdError
+from heald.core.events import SessionReleased, SessionRewound, UserMessage
+from heald.core.messages import Message, ToolDefinition, ToolResult
+from heald.sessions.allowed_calls import AllowedCalls, add_allowed
+from heald.sessions.changes import Changes
+from heald.sessions.delegate_logs import DelegateLogs, close_delegates
+from heald.sessions.event_contents import EventContents
+from heald.sessions.history import SessionHistory, read_history
+from heald.sessions.leases import LEASE_SECONDS, Lease, mark_dead, new_holder
+from heald.sessions.recorder import EventRecorder, OnStored
+from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash, SessionResumption
+from heald.sessions.session_files import add_delegated_changes, restore_files
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.settings import SessionSettings
+from heald.sessions.store import Store
+from heald.sessions.store_errors import Fenced, HandedOver, StoreError
+from heald.sessions.work import WorkTracker
+from heald.tools.client_tools import ClientToolLike, read_client_tools
+from heald.tools.permissions import Permissions
+from heald.tools.runtime import Invocation, Middleware, Next
+
+
+class Session(Agent):
+    """One conversation in a store. Open it with `Session.open`, one writer at a time, and close it with `close`.
+
+    If the store fails, running exchanges end and waiting callers get the error of the store; every delivered event is
+    stored. Opening the session again continues from there.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease,
+        info: SessionInfo,
+        history: SessionHistory,
+        *,
+        model: ModelLike | None = None,
+        middleware: Sequence[Middleware] = (),
+        **options: Any,
+    ) -> None:
+        settings = history.settings
+        model = model or settings.model
+        if not model:
+            raise ConfigurationError("The session names no model; give one when it is created or opened.")
+        options = settings.options() | options
+        permissions = options.pop("permissions")
+        if not isinstance(permissions, Permissions):
+            permissions = Permissions(permissions)
+        client_tools = read_client_tools(options.pop("client_tools", ()))
+        super().__init__(
+            model,
+            session=lease.session,
+            history=history.state.context,
+            permissions=add_allowed(permissions, settings.always),
+            middleware=[self._store_start_first, *middleware],
+            **options,
+        )
+        self._runtime.shared_middleware = [self._store_start_first]
+        self.permissions.planning = settings.planning
+        self._given_client_tools = client_tools
+        self._runtime.set_client_tools(self._without_shadows([*client_tools, *settings.client_tools]))
+        self._store = store
+        self._restore_whole_results(history)
+        self._lease = lease
+        self._stored_settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._owns_store = False
+        self._resumed: list[ExchangeInterface] = []
+        self.waiting_events: Sequence[Event] = ()
+        """The events of the approvals, questions and client calls of an earlier process that still wait."""
+        self._ending: asyncio.Task[None] | None = None
+        self._suspended: list[Exchange] = []
+        self._on_failure: list[Callable[[Exception], object]] = []
+        self._recorder = EventRecorder(
+            store,
+            lease,
+            self._bus,
+            titled=bool(info.title),
+            attach=EventContents(self.workspace, self._runtime.whole_results),
+            on_failure=self._failed,
+            delegates=DelegateLogs(store, info),
+            work=WorkTracker(history.unfinished.exchange, [queued.request for queued in history.waiting]),
+        )
+        self._bus.attach_sink(self._recorder, seq=history.seq, epoch=lease.epoch, now=history.time)
+        self.changes = Changes(self, store, history, self._runtime.locks)
+        """The changes of files, for a person to accept or to revert."""
+        self.subscribe(AllowedCalls(self.session, self._runtime, self._store_allowed))
+        self._renewing = asyncio.get_running_loop().create_task(self._renew(), name=f"heald-lease-{lease.session}")
+
+    @classmethod
+    async def open(
+        cls,
+        store: Store,
+        session: str,
+        *,
+        force: bool = False,
+        broken_by: Exception | None = None,
+        after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
+        node: str = "",
+        **options: Any,
+    ) -> "Session":
+        """Open a session to continue it. An exchange that an earlier process left open is continued, or closed first
+        with `after_crash="close"`; queued requests are started.
+
+        Options are those of `heald.Agent`; the session's settings are their defaults. `force` fences a living writer,
+        which cannot write any more. `broken_by` is the error that ended the last writer, if it is known:
+        the reason with which its open exchange is closed. `node` is the name of the server that opens it, for the log.
+        """
+        lease = await store.acquire(session, new_holder(), force=force)
+        try:
+            info = await store.info(session)
+            history = await read_history(store, session, SessionSettings.of(info.settings))
+            await close_delegates(store, session)
+            contents = await add_delegated_changes(store, session, history)
+            opened = cls(store, lease, info, history, **options)
+        except BaseException:
+            try:
+                await store.release(lease)
+            except StoreError:
+                mark_dead(lease.holder)
+            raise
+        try:
+            restore_files(opened.workspace, history, contents)
+            resumption = SessionResumption(opened, opened._engine, history, opened.flush)
+            opened._resumed = await resumption.run(broken_by, after_crash, node)
+            opened.waiting_events = resumption.waiting_events
+            if info.work != "idle" and not opened._resumed and opened.current is None:
+                await store.append(lease, [], work="idle")  # the work was stored when the log was not known
+        except BaseException:
+            with suppress(StoreError):
+                await opened.close()
+            raise
+        return opened
+
+    def _restore_whole_results(self, history: SessionHistory) -> None:
+        """Make the handles of large results known that earlier processes kept."""
+        whole_results = self._runtime.whole_results
+        for message in history.state.messages:
+            for block in message.content:
+                if isinstance(block, ToolResult) and block.whole is not None:
+                    whole_results.restore(block.whole)
+        whole_results.load = lambda digest: self._store.blob(self.session, digest)
+        if len(whole_results):
+            self._runtime.offer_read_result()
+
+    # --- the agent interface -----------------------------------------------------------------------------------------
+
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: Any = None,
+        when_busy: WhenBusy = "queue",
+        client_request_id: str | None = None,
+        cause: str | None = None,
+    ) -> ExchangeInterface:
+        if self._recorder.error is not None:
+            raise self._recorder.error
+        return super().send(
+            prompt, output=output, when_busy=when_busy, client_request_id=client_request_id, cause=cause
+        )
+
+    async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
+        """Run one exchange and yield its events once they are stored. Leaving the loop cancels."""
+        async with aclosing(super().stream(prompt, output=output)) as events:
+            async for event in events:
+                yield event
+        if self._recorder.error is not None:
+            raise self._recorder.error
+
+    def run_sync(self, prompt: Prompt, *, output: Any = None) -> AgentResult:
+        """Call `run` from another thread than that of the event loop which opened the session."""
+        if is_in_loop(self._loop):
+            raise ConfigurationError("A session lives in the event loop that opened it; await its `run` there.")
+        return asyncio.run_coroutine_threadsafe(self.run(prompt, output=output), self._loop).result()
+
+    async def suspend(self) -> None:
+        """Close the session and keep its queued requests for the next writer."""
+        self._suspended = self._engine.drain_queue()
+        await self.close()
+
+    def fence(self) -> None:
+        """Stop writing: another process has acquired the session."""
+        self._recorder.fail(
+            Fenced(f"The session {self.session!r} was opened elsewhere; what runs here may write it no more.")
+        )
+
+    async def only_waits(self) -> bool:
+        """Whether the running exchange waits for a person or a client, and nothing of it runs."""
+        await self._recorder.flush()
+        history = await read_history(self._store, self.session, self._stored_settings)
+        calls = history.unfinished.calls.values()
+        return bool(calls) and all(call.waits or call.approval is not None for call in calls)
+
+    async def hand_over(self) -> None:
+        """Stop here and release the session, with its exchange open and its requests queued: another process continues
+        them. Callers that wait here get an error."""
+        if self._recorder.error is None and self.current is not None:
+            self.publish(SessionReleased())
+            await self._recorder.flush()
+        self._recorder.fail(HandedOver("The session was handed over to another process, which continues it."))
+        await self.close()
+
+    async def _close(self) -> None:
+        self._renewing.cancel()
+        await asyncio.wait([self._renewing])
+        await (self._ending if self._ending is not None else self._engine.close())
+        for position, exchange in enumerate(self._suspended, 1):
+            self._engine.publish_queued(exchange, position)  # the log ends with the queued requests
+        try:
+            await self._recorder.close()
+        finally:
+            for exchange in self._suspended:
+                exchange.abort(HealdError("The session was closed; the request waits there until it is opened again."))
+            await self._bus.close()
+            try:
+                await self._store.release(self._lease)
+            except StoreError:
+                mark_dead(self._lease.holder)
+            if self._owns_store:
+                await self._store.close()
+
+    def own_store(self) -> None:
+        """Close the store together with the session."""
+        self._owns_store = True
+
+    # --- the conversation --------------------------------------------------------------------------------------------
+
+    @property
+    def error(self) -> Exception | None:
+        """The reason why nothing can be stored any more. Opening the session again may help."""
+        return self._recorder.error
+
+    def on_failure(self, callback: Callable[[Exception], object]) -> None:
+        """Call back when nothing can be stored any more; from then on no event is delivered."""
+        self._on_failure.append(callback)
+
+    def on_stored(self, callback: OnStored, *, is_watched: Callable[[], bool] = lambda: True) -> None:
+        """Call back with each event once it is stored and delivered, and with its JSON if the store has encoded it.
+
+        While `is_watched` returns False, deltas may wait a little longer and share their commits.
+        """
+        self._recorder.on_stored(callback, is_watched)
+
+    @property
+    def epoch(self) -> int:
+        return self._lease.epoch
+
+    @property
+    def stored_settings(self) -> SessionSettings:
+        """The settings that are stored with the session."""
+        return self._stored_settings
+
+    @property
+    def resumed(self) -> list[ExchangeInterface]:
+        """Requests that were queued when the last writer stopped, and are continued by this one."""
+        return list(self._resumed)
+
+    async def flush(self) -> None:
+        """Wait until every event so far is stored."""
+        await self._recorder.flush()
+
+    async def accepted(self, exchange: ExchangeInterface) -> None:
+        """Wait until a request that was just sent is stored. From then on it is answered, even after a crash, or the
+        log has the reason why not. Raises the error of the store."""
+        await asyncio.sleep(0)  # a request that starts at once is published by the first step of its task
+        await self._recorder.flush()
+
+    async def configure(self, **changes: Any) -> None:
+        """Store other settings. They apply when the session is opened again."""
+        self._stored_settings = SessionSettings.of(msgspec.structs.replace(self._stored_settings, **changes).data())
+        await self._store.configure(self.session, self._stored_settings.data())
+
+    async def set_planning(self, planning: bool) -> None:
+        """Permit only reading until a person approves the plan, or end that. It is stored and holds after a crash."""
+        self.permissions.planning = planning
+        await self.configure(planning=planning)
+
+    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+        """Replace the tools that clients run, and store them. The model is offered them from its next turn on.
+
+        Those that the program gave when it opened the session stay, unless one of the new ones has the same name.
+        """
+        definitions = read_client_tools(tools)
+        names = {definition.name for definition in definitions}
+        program_tools = [definition for definition in self._given_client_tools if definition.name not in names]
+        await super().set_client_tools([*program_tools, *definitions])
+        await self.configure(client_tools=definitions)
+
+    def _without_shadows(self, definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+        """Return the stored client tools without those whose names the agent has come to use itself."""
+        usable = {
+            definition.name: definition for definition in definitions if definition.name not in self._runtime.registry
+        }
+        for name in {definition.name for definition in definitions} - usable.keys():
+            logging.getLogger("heald").warning("The agent has its own tool %s now; the client's is dropped.", name)
+        return list(usable.values())
+
+    def notify_model(self, message: Message) -> None:
+        """Show the model a message at its next turn, without a request."""
+        current = self.current
+        if current is None or not current.steer(message):
+            self.publish(UserMessage(message))
+            self._conversation.messages.append(message)
+
+    async def forget_allowed(self) -> int:
+        """Revoke all permissions that were given with `always`. Returns how many there were."""
+        forgotten = {*self._stored_settings.always, *self.permissions.always}
+        self.permissions.always.clear()
+        await self.configure(always=[])
+        return len(forgotten)
+
+    async def reset(self) -> None:
+        """Start the conversation over. Log and files stay."""
+        await self.rewind(0)
+
+    async def compact(self) -> ConversationCompacted | None:
+        compaction = await super().compact()
+        await self._recorder.flush()
+        return compaction
+
+    async def undo_compaction(self) -> bool:
+        """Send the model the conversation as it was before the last compaction. Returns False if there was none."""
+        self._check_idle()
+        await self._recorder.flush()
+        history = await read_history(self._store, self.session, self._stored_settings)
+        at = history.state.compacted_at
+        if at is None or self.current is not None:
+            return False
+        restored = ConversationRestored(at)
+        following = self.subscribe(lambda event: history.feed(event) if event.data is restored else None)
+        self.publish(restored)
+        await self._recorder.flush()
+        following.close()
+        self._conversation.messages[:] = history.state.context
+        return True
+
+    async def rewind(self, seq: int) -> None:
+        """Continue from an earlier event as if nothing had come after it. Log and files stay as they are."""
+        self._check_idle()
+        await self._recorder.flush()
+        if not 0 <= seq <= self.last_seq:
+            raise HealdError(f"The log has the events 1 to {self.last_seq}; there is no {seq} to rewind to.")
+        history = await read_history(self._store, self.session, self._stored_settings, upto=seq)
+        if history.state.exchange is not None:
+            raise HealdError(f"The event {seq} is inside an exchange; rewind to its end or to before its request.")
+        self._check_idle()  # an exchange may have started meanwhile
+        self.publish(SessionRewound(seq))
+        self._conversation.messages[:] = history.state.context
+        await self._recorder.flush()
+
+    def _check_idle(self) -> None:
+        if self.current is not None:
+            raise HealdError("An exchange runs; cancel it or wait for its end before you rewind.")
+
+    # --- storage --------------------------------------------------------------------------------------------------
+
+    async def _store_start_first(self, invocation: Invocation, run: Next) -> Any:
+        """Store the start of a call before its body runs (middleware)."""
+        await self._recorder.flush()
+        return await run(invocation)
+
+    async def _store_allowed(self, digest: str) -> None:
+        if digest not in self._stored_settings.always:
+            await self.configure(always=[*self._stored_settings.always, digest])
+
+    def _failed(self, error: Exception) -> None:
+        self._engine.abort_queued(error)
+        self._ending = asyncio.get_running_loop().create_task(self._engine.close())
+        if isinstance(error, HandedOver):
+            return
+        for callback in self._on_failure:
+            callback(error)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            try:
+                await self._store.renew(self._lease)
+            except Fenced as error:
+                self._recorder.fail(error)
+                return
+            except StoreError:
+                continue  # the next append raises the error

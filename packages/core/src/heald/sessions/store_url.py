@@ -1,0 +1,63 @@
+"""The URL of a store: its scheme, and its password, which comes from the environment and is never printed."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from heald.core.errors import ConfigurationError
+
+PASSWORD = "HEALD_STORE_PASSWORD"
+PASSWORD_FILE = "HEALD_STORE_PASSWORD_FILE"
+
+
+def scheme_of(url: str) -> str:
+    """Return the scheme of a URL in lower case; an empty text if it has none."""
+    scheme, colon, _ = url.partition(":")
+    return scheme.lower() if colon else ""
+
+
+def is_postgres(url: str) -> bool:
+    return scheme_of(url) in ("postgresql", "postgres")
+
+
+def with_password(url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the URL with the password of the environment, if it has none itself.
+
+    Without either, the database driver looks into `PGPASSWORD` and `PGPASSFILE`.
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if ":" in user:
+        return url
+    password = environment.get(PASSWORD) or _read_password(environment.get(PASSWORD_FILE))
+    if not password:
+        return url
+    if not at:
+        raise ConfigurationError(
+            f"{PASSWORD} needs a user in the address of the store, as in postgresql://heald@host/."
+        )
+    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))
+
+
+def without_password(url: str) -> str:
+    """Return the URL for messages and logs."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}{at}{host}", query="", fragment=""))
+
+
+def password_of(url: str) -> str:
+    """Return the password in a URL, so that logs can hide it."""
+    user = urlsplit(url).netloc.rpartition("@")[0]
+    return unquote(user.partition(":")[2])
+
+
+def _read_password(file: str | None) -> str:
+    if not file:
+        return ""
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except OSError as error:
+        raise ConfigurationError(f"{PASSWORD_FILE} names a file that cannot be read ({error.strerror}).") from None

@@ -1,0 +1,376 @@
+"""Continues or closes the exchange that a crashed writer left open.
+
+An open message is discarded. A started call without a result becomes `interrupted`, since its effect is unknown, unless
+it may be repeated or the log shows its whole effect. To continue, the other calls run and the model is asked for the
+next turn (`heald.agent.continuation`). To close, they are cancelled, a waiting approval is denied, and the exchange
+ends: cancelled if that was requested, else failed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from heald.agent.assembler import MessageAssembler
+from heald.agent.continuation import OpenExchange, UnfinishedCall
+from heald.agent.tracker import ExchangeTracker
+from heald.core.envelope import Event
+from heald.core.errors import ErrorCode, ErrorInfo
+from heald.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    AssistantMessage,
+    CancelRequested,
+    ClientToolRequested,
+    ConversationInterrupted,
+    ConversationSteered,
+    ErrorMessage,
+    ErrorOccurred,
+    ExchangeRequest,
+    ExchangeResponse,
+    FileChanged,
+    FilePreview,
+    FilePreviewReset,
+    MessageDelta,
+    MessageDiscarded,
+    MessageStart,
+    MessageStop,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    SessionReleased,
+    SessionResumed,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    ToolPlanned,
+    UserMessage,
+    tool_use_result,
+)
+from heald.core.messages import Message, ToolCall, ToolResult, ToolStatus
+from heald.core.payload import Payload
+from heald.core.turn import Usage
+from heald.tools.approvals import Approval
+
+ENDED = "The process ended"
+_STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
+
+
+MAX_ATTEMPTS = 3
+"""How often a call is started at most, so that a call that kills its process is not repeated for ever."""
+MAX_CRASHES = 3
+"""How often a process may end while a call of an exchange runs, so that an exchange that kills its process ends."""
+MAX_LOST_TURNS = 10
+"""How often in a row a process may end while an exchange waits, for the model or for a person. Other causes end
+processes then: text that arrives does not."""
+
+
+@dataclass(slots=True)
+class UnfinishedExchange:
+    """Folds the events of a session into what is open at their end."""
+
+    exchange: str | None = None
+    last_whole_seq: int = 0
+    """The last seq at which the log holds no incomplete turn."""
+    is_released: bool = False
+    """The last writer left the exchange open on purpose."""
+    crashes: int = 0
+    """How often a process has ended while a call of the exchange ran, before the last one."""
+    lost_turns: int = 0
+    """How often one has ended otherwise since the last message, before the last one."""
+    calls: dict[str, UnfinishedCall] = field(default_factory=dict[str, UnfinishedCall])
+    _began: float = 0.0
+    _last: float = 0.0
+    _message_billed: bool = False
+    _cancelled: str | None = None
+    _errors: int = 0
+    _error_messages: int = 0
+    _missing: set[str] = field(default_factory=set[str])  # parts of a finished message that are not in the log yet
+    _approvals: dict[str, str] = field(default_factory=dict[str, str])
+    _request: ExchangeRequest | None = None
+    _is_begun: bool = False  # its message is in the log
+    _message: Message | None = None  # the last message, if no later turn has begun
+    _results: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])  # of its calls
+    _has_text_calls: bool = False  # calls that were read in the text of the answer
+    _attempt: int = 0  # the last attempt at the turn that has not ended
+    _discarded: str = ""  # its message, if a retry was not announced
+    _steering: list[Message] = field(default_factory=list[Message])
+    _asked: dict[str, Event] = field(
+        default_factory=dict[str, Event]
+    )  # the last request to a person or client, by call
+    _previews: dict[str, str] = field(default_factory=dict[str, str])  # paths, by call
+    _assembler: MessageAssembler = field(default_factory=MessageAssembler)
+    _tracker: ExchangeTracker = field(default_factory=ExchangeTracker)
+
+    @property
+    def repeatable(self) -> list[UnfinishedCall]:
+        """Started calls that may be repeated. After a cancel there are none."""
+        if self._cancelled is not None:
+            return []
+        return [
+            call
+            for call in self.calls.values()
+            if call.started and call.idempotent and not call.waits and call.attempt < MAX_ATTEMPTS
+        ]
+
+    @property
+    def may_continue(self) -> bool:
+        """Whether another process may continue the exchange. One that was cancelled or has failed is only closed."""
+        if self.exchange is None or self._cancelled is not None or self._errors:
+            return False
+        crashes, lost_turns = self._count_ends()
+        return crashes < MAX_CRASHES and lost_turns < MAX_LOST_TURNS
+
+    def resuming_payloads(self, why: str, may_run: Callable[[UnfinishedCall], bool]) -> Iterator[Payload]:
+        """Yield the payloads that prepare the continuation: what cannot go on is closed. `may_run` returns whether a
+        started call can run once more here."""
+        yield from self._close_message(why, "node_lost")
+        message = self._assembler.message or self._discarded
+        if message:
+            lost = ErrorInfo(code="node_lost", message=f"{why} before the message was finished.", retryable=True)
+            yield RetryScheduled(message, self._attempt + 1, 0.0, lost)
+        for call in self.calls.values():
+            if call.started and not (self._is_repeatable(call) and may_run(call)):
+                yield from self._close_call(call, why)
+            elif call.call.id in self._previews:
+                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
+
+    def open_exchange(self) -> OpenExchange:
+        """Return what the log holds of the open exchange."""
+        assert self.exchange is not None
+        assert self._request is not None
+        return OpenExchange(
+            id=self.exchange,
+            request=self._request,
+            tracker=self._tracker,
+            seconds=max(self._last - self._began, 0.0),
+            is_begun=self._is_begun,
+            message=self._message,
+            stop_reason=self._tracker.stop_reason,
+            attempts=self._attempt,
+            calls=list(self.calls.values()),
+            results=self._results,
+            steering=self._steering,
+            has_text_calls=self._has_text_calls,
+        )
+
+    @property
+    def waiting_events(self) -> list[Event]:
+        """The events of the approvals, questions and client calls that still wait."""
+        return [
+            self._asked[name]
+            for name, call in self.calls.items()
+            if name in self._asked and (call.approval is not None or call.waits)
+        ]
+
+    def _count_ends(self) -> tuple[int, int]:
+        """Count the crashes and the lost turns, with the end of the process that wrote last."""
+        if self.is_released:
+            return self.crashes, self.lost_turns
+        runs = any(call.started and not call.waits for call in self.calls.values())
+        return self.crashes + runs, self.lost_turns + (not runs)
+
+    def _is_repeatable(self, call: UnfinishedCall) -> bool:
+        return call.waits or (call.idempotent and call.attempt < MAX_ATTEMPTS)
+
+    def preview_resets(self) -> Iterator[Payload]:
+        """Yield the resets of the previews of files that those calls were to write."""
+        for call in self.repeatable:
+            if call.call.id in self._previews:
+                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
+
+    def feed(self, event: Event) -> None:
+        self._track(event)
+        self._last = event.time
+        if not self._missing:
+            self.last_whole_seq = event.seq
+
+    def describe_end(self) -> str:
+        """Return the beginning of a sentence that explains what happened to the writer."""
+        crashes, lost_turns = self._count_ends()
+        if crashes >= MAX_CRASHES:
+            return f"{ENDED} three times"
+        return f"{ENDED} ten times" if lost_turns >= MAX_LOST_TURNS else ENDED
+
+    def closing_payloads(self, why: str | None = None) -> Iterator[Payload]:
+        """Yield the payloads that close the open exchange, if there is one. `why` is the beginning of a sentence that
+        explains what happened to the writer."""
+        if self.exchange is None:
+            return
+        why = self.describe_end() if why is None else why
+        for payload in self._close_message(why, "incomplete"):
+            self._tracker.feed(payload)
+            yield payload
+        for approval, call in self._approvals.items():
+            yield ApprovalResolved(approval, call, "denied", f"{why} before it was decided.")
+        for call in self.calls.values():
+            yield from self._close_call(call, why)
+        for message in self._steering:  # messages that the model did not see are still part of the conversation
+            yield UserMessage(message)
+        yield from self._close_exchange(why)
+
+    # --- tracking ----------------------------------------------------------------------------------------------------
+
+    def _track(self, event: Event) -> None:
+        payload = event.data
+        match payload:
+            case ExchangeRequest():
+                self._begin(event)
+            case ExchangeResponse():
+                self.exchange = None
+            case UserMessage(message=message):
+                self._add_user_message(message)
+            case ConversationSteered(message=message):
+                self._steering.append(message)
+            case MessageStart(attempt=attempt):
+                self._message_billed, self._message, self._discarded = False, None, ""
+                self._attempt = attempt
+            case MessageDelta():
+                self._message_billed = True
+            case MessageDiscarded(message=message):
+                self._discarded = message
+            case RetryScheduled():
+                self._discarded = ""
+            case MessageStop(message=message):
+                self._missing = {message}
+                self._attempt = 0
+            case AssistantMessage(message=message):
+                self._missing = {call.id for call in message.tool_calls}
+                self._message, self._results, self.lost_turns = message, {}, 0
+            case ToolCall(id=call):
+                self.calls[call] = UnfinishedCall(payload)
+                self._has_text_calls = self._message is not None and payload not in self._message.tool_calls
+            case ToolPlanned(id=call):
+                self._missing.discard(call)
+            case ToolResult(id=call):
+                self.calls.pop(call, None)
+                self._previews.pop(call, None)
+                self._results[call] = payload
+            case ApprovalRequested(approval=approval, call=call):
+                self._approvals[approval] = call
+            case ApprovalResolved(approval=approval):
+                self._approvals.pop(approval, None)
+            case FilePreview(id=call, path=path):
+                self._previews[call] = path
+            case FilePreviewReset(id=call):
+                self._previews.pop(call, None)
+            case CancelRequested(reason=reason):
+                self._cancelled = reason
+            case ErrorOccurred():
+                self._errors += 1
+            case ErrorMessage():
+                self._error_messages += 1
+            case SessionReleased():
+                self.is_released = True
+            case SessionResumed():
+                if payload.crashed:
+                    self.crashes, self.lost_turns = self._count_ends()
+                self.is_released = False
+            case _:
+                pass
+        if payload.layer == "state":
+            self._track_call(event)
+        if payload.layer == "stream":
+            self._assembler.feed(payload)
+        self._tracker.feed(payload)
+
+    def _track_call(self, event: Event) -> None:
+        """Record the state of an open call."""
+        payload = event.data
+        match payload:
+            case ToolExecuting(id=name) if call := self.calls.get(name):
+                call.attempt, call.idempotent = payload.attempt, payload.idempotent
+                call.resources = payload.resources
+            case ApprovalRequested(call=name) if call := self.calls.get(name):
+                call.approval, call.decision = payload, None
+                self._asked[name] = event
+            case ApprovalResolved(call=name) if call := self.calls.get(name):
+                call.approval = None
+                call.decision = Approval(
+                    payload.decision == "allowed", payload.reason, payload.input, always=payload.always
+                )
+            case QuestionAsked(call=name) if call := self.calls.get(name):
+                call.question = payload
+                self._asked[name] = event
+            case QuestionAnswered(call=name) if call := self.calls.get(name):
+                call.question = None
+            case ClientToolRequested(id=name) if call := self.calls.get(name):
+                call.requested = payload
+                self._asked[name] = event
+            case FileChanged(cause=name, path=path) if call := self.calls.get(name):
+                call.changed.append(path)
+            case _:
+                pass
+
+    def _add_user_message(self, message: Message) -> None:
+        if message in self._steering:
+            self._steering.remove(message)
+        self._is_begun, self._message = True, None
+
+    def _begin(self, event: Event) -> None:
+        self.exchange, self._began = event.exchange, event.time
+        assert isinstance(event.data, ExchangeRequest)
+        self._request, self._is_begun, self._message, self._has_text_calls = event.data, False, None, False
+        self._asked = {}
+        self._results, self._steering, self._attempt, self._discarded = {}, [], 0, ""
+        self.crashes, self.lost_turns, self.is_released = 0, 0, False
+        self.calls, self._approvals, self._previews, self._missing = {}, {}, {}, set()
+        self._cancelled, self._errors, self._error_messages = None, 0, 0
+        self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()
+
+    # --- closing -----------------------------------------------------------------------------------------------------
+
+    def _close_message(self, why: str, code: ErrorCode) -> Iterator[Payload]:
+        message = self._assembler.message
+        if not message:
+            return
+        usage = Usage() if self._message_billed else Usage(output=-(-self._assembler.length // 4))
+        error = _STOPPED
+        if self._cancelled is None:
+            error = ErrorInfo(code=code, message=f"{why} before the message was finished.")
+        yield MessageDiscarded(message, error, usage, estimated=not self._message_billed)
+        for call, path in list(self._previews.items()):
+            if call not in self.calls:
+                yield FilePreviewReset(call, path)
+
+    def _close_call(self, open_call: UnfinishedCall, why: str) -> Iterator[Payload]:
+        call = open_call.call
+        status: ToolStatus = "interrupted" if open_call.started else "cancelled"
+        text = f"{why} before this call was run."
+        if open_call.started:
+            changes = f" It has changed {', '.join(dict.fromkeys(open_call.changed))}." if open_call.changed else ""
+            text = (
+                f"{why} while this call ran, so it is not known whether it took effect.{changes} "
+                "Look at the outcome before you call it again."
+            )
+        if call.invalid is not None:
+            status, text = "invalid_input", call.invalid.message
+        elif open_call.started and open_call.wrote_all:
+            status, text = "ok", f"Done: {', '.join(dict.fromkeys(open_call.changed))} was written."
+        if call.id in self._previews:
+            yield FilePreviewReset(call.id, self._previews[call.id])
+        yield (
+            ToolCompleted(call.id, call.name, 0.0, text)
+            if status == "ok"
+            else ToolFailed(call.id, call.name, status, 0.0, text)
+        )
+        result = ToolResult(id=call.id, name=call.name, status=status, content=text)
+        yield result
+        if (message := tool_use_result(call, result)) is not None:
+            yield message
+
+    def _close_exchange(self, why: str) -> Iterator[Payload]:
+        took = round(max(self._last - self._began, 0.0) * 1000, 3)
+        if self._tracker.usage != Usage():
+            self._tracker.spend(None)  # the prices are not known here
+        if self._cancelled is not None:
+            yield ConversationInterrupted(self._cancelled)
+            yield self._tracker.response("cancelled", took)
+            return
+        lost = ErrorInfo(
+            code="incomplete", message=f"{why} while the exchange ran; what was done is kept. Ask again to go on."
+        )
+        if not self._errors:
+            yield ErrorOccurred(lost)
+        if not self._error_messages:
+            yield ErrorMessage(lost)
+        yield ConversationInterrupted(f"{why} while the exchange ran.")
+        yield self._tracker.response("failed", took, error=lost)

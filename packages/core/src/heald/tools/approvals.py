@@ -1,0 +1,162 @@
+"""Pending approvals and questions of a session.
+
+An approval is bound to the exact call by a digest and is used once. It is resolved by its id. A caller that also passes
+the digest it displayed ensures that the displayed call is the one that runs.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from heald.core.digest import sha256
+from heald.core.errors import HealdError
+from heald.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
+from heald.core.ids import new_id
+from heald.core.json import JsonObject
+from heald.core.messages import ToolCall
+from heald.tools.context import Emit
+
+NOBODY = "Nobody is there to answer. Decide by yourself, and say what you assumed."
+"""The answer to a question where nobody can be asked."""
+
+
+class NotPending(HealdError):
+    """The approval or question is not pending: it is unknown or already resolved."""
+
+    code = "invalid_request"
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """The user's decision on a call."""
+
+    allowed: bool
+    reason: str = ""
+    arguments: JsonObject | None = None
+    """Arguments that replace those of the call."""
+    always: bool = False
+    """Allow the identical call for the rest of the session."""
+
+
+def digest_of(name: str, arguments: JsonObject, place: str) -> str:
+    """Return a digest of a call: the tool, the exact arguments and the workspace root."""
+    import json  # a request without tools loads no encoder
+
+    return sha256(json.dumps([name, arguments, place], sort_keys=True).encode()).hexdigest()
+
+
+class PendingApprovals:
+    """The pending approvals and questions of one session."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[ApprovalRequested, asyncio.Future[Approval]]] = {}
+        self._questions: dict[str, tuple[QuestionAsked, asyncio.Future[str]]] = {}
+        self._restored: dict[str, str] = {}  # approvals and questions of an earlier process, by call
+        self._decisions: dict[str, Approval] = {}  # decisions that an earlier process recorded, by call
+
+    @property
+    def open_approvals(self) -> list[ApprovalRequested]:
+        return [request for request, future in self._calls.values() if not future.done()]
+
+    @property
+    def open_questions(self) -> list[QuestionAsked]:
+        return [question for question, future in self._questions.values() if not future.done()]
+
+    def restore_approval(self, request: ApprovalRequested) -> None:
+        """Let an approval wait on that an earlier process has requested. It keeps its id."""
+        self._calls[request.approval] = (request, asyncio.get_running_loop().create_future())
+        self._restored[request.call] = request.approval
+
+    def restore_decision(self, call: str, decision: Approval) -> None:
+        """Use a decision that an earlier process has recorded, when the call asks for it."""
+        self._decisions[call] = decision
+
+    def restore_question(self, question: QuestionAsked) -> None:
+        """Let a question wait on that an earlier process has asked. It keeps its id."""
+        self._questions[question.question] = (question, asyncio.get_running_loop().create_future())
+        self._restored[question.call] = question.question
+
+    def close_restored(self, call: str, decision: Literal["allowed", "denied"], emit: Emit) -> None:
+        """Resolve the restored approval of a call that did not ask for it: the rules have changed, or it never ran."""
+        self._decisions.pop(call, None)
+        approval = self._restored.get(call, "")
+        if approval in self._calls:
+            del self._calls[approval], self._restored[call]
+            emit(ApprovalResolved(approval, call, decision))
+
+    def forget_restored(self, calls: Iterable[str]) -> None:
+        """Drop the restored questions and decisions of calls that are over."""
+        for call in calls:
+            self._decisions.pop(call, None)
+            self._questions.pop(self._restored.pop(call, ""), None)
+
+    async def approve(self, call: ToolCall, digest: str, summary: str, emit: Emit, *, diff: str = "") -> Approval:
+        """Ask for a decision on a call and wait for it. `diff` is the change that it will make."""
+        if call.id in self._decisions:
+            return self._decisions.pop(call.id)
+        request, future = self._request(call, digest, summary, emit, diff)
+        decision = Approval(False, "The exchange ended before a decision was made.")
+        try:
+            decision = await future
+            return decision
+        finally:
+            self._calls.pop(request.approval, None)
+            emit(
+                ApprovalResolved(
+                    request.approval,
+                    call.id,
+                    "allowed" if decision.allowed else "denied",
+                    decision.reason,
+                    decision.arguments,
+                    decision.always,
+                )
+            )
+
+    def _request(
+        self, call: ToolCall, digest: str, summary: str, emit: Emit, diff: str
+    ) -> tuple[ApprovalRequested, asyncio.Future[Approval]]:
+        """Return the approval of the call that waits since an earlier process, else request one."""
+        restored = self._restored.pop(call.id, "")
+        if restored in self._calls:
+            request, future = self._calls[restored]
+            if request.digest == digest:
+                return request, future
+            del self._calls[restored]
+            emit(ApprovalResolved(restored, call.id, "denied", "The call is not the one that was shown."))
+        request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary, diff)
+        self._calls[request.approval] = opened = (request, asyncio.get_running_loop().create_future())
+        emit(request)
+        return opened
+
+    def resolve(self, approval: str, decision: Approval, *, digest: str | None = None) -> None:
+        """Resolve an approval. Raises NotPending if it is not pending or if the digest does not match."""
+        request, future = self._calls.get(approval, (None, None))
+        if request is None or future is None or future.done():
+            raise NotPending(f"No approval {approval!r} is waiting; it was resolved before, or its exchange is over.")
+        if digest is not None and digest != request.digest:
+            raise NotPending(f"The approval {approval!r} is for another call than the one that was shown.")
+        future.set_result(decision)
+
+    async def ask(self, call: ToolCall, text: str, suggestions: Sequence[str], emit: Emit) -> str:
+        """Ask the user a question and wait for the answer."""
+        restored = self._questions.get(self._restored.pop(call.id, ""))
+        if restored is not None and restored[0].text == text:
+            question, future = restored
+        else:
+            question = QuestionAsked(new_id("q"), call.id, text, list(suggestions))
+            future = asyncio.get_running_loop().create_future()
+            self._questions[question.question] = (question, future)
+            emit(question)
+        try:
+            answer = await future
+        finally:
+            self._questions.pop(question.question, None)
+        emit(QuestionAnswered(question.question, call.id, answer))
+        return answer
+
+    def answer(self, question: str, text: str) -> None:
+        _, future = self._questions.get(question, (None, None))
+        if future is None or future.done():
+            raise NotPending(f"No question {question!r} is waiting; it was answered before, or its exchange is over.")
+        future.set_result(text)

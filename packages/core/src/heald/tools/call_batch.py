@@ -1,0 +1,347 @@
+"""Runs the calls of one message and collects their results in call order.
+
+Each call runs in its own task, so that a call that ignores cancellation can be abandoned. Every call gets a result,
+also after cancellation.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from heald.core.events import (
+    ClientToolRequested,
+    ConversationWaiting,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    tool_use_result,
+)
+from heald.core.json import encode_text
+from heald.core.messages import Text, ToolCall, ToolResult, ToolStatus
+from heald.core.payload import Payload
+from heald.tools.context import Emit, EmitResult, ToolContext
+from heald.tools.definitions import Access
+from heald.tools.planned_call import PlannedCall
+from heald.tools.result_media import is_too_large, shrink_parts
+from heald.tools.result_text import truncate_content
+from heald.tools.running_call import RunningCall
+from heald.tools.secrets import hide_in_content
+from heald.tools.summaries import call_summary, result_summary
+from heald.tools.tool_fault import ToolFault, describe_exception
+from heald.tools.tool_output import Parts, ToolOutput, to_output
+
+if TYPE_CHECKING:
+    from heald.tools.runtime import ToolRuntime
+
+GRACE = 2.0
+"""Seconds that a call has to end after cancellation."""
+_CANCELLED = "The call was cancelled before it was done."
+
+
+class CallBatch:
+    """Runs the calls of one message. `results` are in call order."""
+
+    def __init__(
+        self,
+        runtime: "ToolRuntime",
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        notes: Mapping[str, str] | None = None,
+        attempts: Mapping[str, int] | None = None,
+        waiting: Collection[str] = (),
+        emit_result: EmitResult | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._emit_result = emit_result or partial(_emit_each, emit)
+        self._notes = notes or {}
+        self._attempts = attempts or {}
+        self._waiting = waiting  # calls of an earlier process whose start is recorded, and which still wait
+        self._calls = list(map(RunningCall, calls))
+        self._open = len(calls)
+        self._stopped = False
+        self._on_client: dict[str, None] = {}  # calls that wait for a client
+        self._reported_waiting = False
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[None] | None = None
+        self._slots = asyncio.Semaphore(runtime.concurrency) if len(calls) > runtime.concurrency else None
+
+    @property
+    def results(self) -> list[ToolResult]:
+        return [running.result for running in self._calls if running.result is not None]
+
+    async def run(self) -> None:
+        ready: list[tuple[RunningCall, PlannedCall]] = []
+        for running in self._calls:
+            planned = self._plan(running)
+            if planned is not None:
+                ready.append((running, planned))
+        for running, planned in ready:
+            if access := planned.access if len(ready) == 1 else self._access(planned, ready):
+                running.ticket = self._runtime.locks.ticket(access)
+        try:
+            if ready:
+                await self._run_in_tasks(ready)
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        finally:
+            if self._open:
+                self.refuse(_CANCELLED, "cancelled")
+
+    async def _run_in_tasks(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
+        self._done = self._loop.create_future()
+        for running, planned in ready:
+            running.task = self._loop.create_task(self._work(running, planned))
+        await self._done
+
+    def refuse(self, reason: str, status: ToolStatus) -> None:
+        """Give this result to every call that has none."""
+        for running in self._calls:
+            if running.result is None and running.tool is None:
+                self._plan(running)  # an invalid call reports its own fault
+            if running.result is None:
+                self._record(running, _result(running, status, reason))
+
+    def cancel(self) -> None:
+        """Start no further calls and cancel the running ones."""
+        if self._stopped:
+            return  # a second cancellation would interrupt clean-up
+        self._stopped = True
+        for running in self._calls:
+            if running.result is None:
+                running.stop()
+
+    async def _stop(self) -> None:
+        """Cancel the running calls and wait until they have ended. One that does not stop in time is abandoned."""
+        tasks = {running.task: running for running in self._calls if running.task and not running.task.done()}
+        self.cancel()
+        if not tasks:
+            return
+        _, alive = await asyncio.wait(tasks, timeout=GRACE)
+        for task in alive:
+            _report_abandoned(tasks[task])
+
+    def _plan(self, running: RunningCall) -> PlannedCall | None:
+        planned = self._runtime.plan(running.call)
+        if isinstance(planned, ToolFault):
+            self._record(running, self._failure(running, planned))
+            return None
+        running.tool = planned.tool
+        return planned
+
+    def _access(self, planned: PlannedCall, all_of_it: list[tuple[RunningCall, PlannedCall]]) -> Sequence[Access]:
+        """Return the accesses of a call, plus a batch lock if one of the calls is sequential."""
+        if planned.tool.on_client:
+            return ()
+        if not any(other.tool.sequential for _, other in all_of_it):
+            return planned.access
+        return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
+
+    async def _work(self, running: RunningCall, planned: PlannedCall) -> None:
+        try:
+            if self._runtime.decide(planned).verdict != "allow":
+                planned = await self._runtime.permit(planned, self._emit)
+                self._lock_changed_access(running, planned)
+            if running.ticket is not None:
+                await running.ticket.granted()
+            if self._slots is not None and not planned.tool.on_client:
+                await self._slots.acquire()
+            self._start(running, planned)
+            assert running.context is not None
+            output = to_output(running.context.join(await self._runtime.run(planned, running.context)))
+            if not isinstance(output.content, str) and is_too_large(output.content):
+                output = await _shrink_output(output)
+            result = self._success(running, planned, output)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            if running.timed_out and task.uncancel() == 0:
+                result = self._timeout(running)
+            elif task.cancelling() == 0 and not self._stopped:
+                result = self._failure(running, ToolFault("The tool cancelled itself."))
+            else:
+                self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
+                raise
+        except Exception as error:
+            result = self._failure(running, error)
+        finally:
+            if self._slots is not None and running.started and not planned.tool.on_client:
+                self._slots.release()
+        self._record(running, result)
+
+    def _lock_changed_access(self, running: RunningCall, planned: PlannedCall) -> None:
+        """Replace the ticket if the approver changed the arguments."""
+        if not planned.changed:
+            return
+        if running.ticket is not None:
+            running.ticket.release()
+        running.ticket = self._runtime.locks.ticket(planned.access) if planned.access else None
+
+    def _start(self, running: RunningCall, planned: PlannedCall) -> None:
+        if self._stopped:
+            raise asyncio.CancelledError
+        runtime, tool, call = self._runtime, planned.tool, running.call
+        running.started = monotonic()
+        running.context = ToolContext(
+            call,
+            runtime.workspace,
+            emit=self._publish,
+            keep=runtime.session_objects,
+            ask=self._ask,
+            loop=self._loop,
+            host=runtime,
+        )
+        if call.id not in self._waiting:
+            held = running.ticket.held if running.ticket is not None else []
+            summary = call_summary(tool, planned.arguments)
+            attempt = self._attempts.get(call.id, 1)
+            self._emit(ToolExecuting(call.id, tool.definition.name, attempt, held, summary, tool.idempotent))
+        elif tool.on_client:
+            self._on_client[call.id] = None
+            self._report_waiting()
+        running.timed = True
+        runtime.timer.start(running, tool.timeout if tool.timeout is not None else runtime.timeout, self._time_out)
+
+    def _publish(self, payload: Payload) -> None:
+        """Publish a payload of a running tool."""
+        self._emit(payload)
+        if type(payload) is ClientToolRequested:
+            self._on_client[payload.id] = None
+            self._report_waiting()
+
+    def _report_waiting(self) -> None:
+        """Publish, once, that nothing but calls of clients is open."""
+        if self._stopped or self._reported_waiting or not self._on_client:
+            return
+        waiting = [call for call in self._on_client if self._runtime.client_calls.is_open(call)]
+        if len(waiting) == self._open > 0:
+            self._reported_waiting = True
+            self._emit(ConversationWaiting(waiting))
+
+    async def _ask(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> str:
+        return await self._runtime.approvals.ask(call, text, suggestions, self._emit)
+
+    # --- outcomes -----------------------------------------------------------------------------------------------------
+
+    def _time_out(self, running: RunningCall) -> None:
+        if running.result is not None:
+            return
+        running.timed_out = True
+        running.stop()
+        self._runtime.timer.start(running, GRACE, self._abandon)
+
+    def _abandon(self, running: RunningCall) -> None:
+        """Record a timeout for a call that did not stop in time, and let its task run on."""
+        if running.result is None:
+            _report_abandoned(running)
+            self._record(running, self._timeout(running))
+
+    def _record(self, running: RunningCall, result: ToolResult) -> None:
+        if running.result is not None:
+            return
+        if result.status != "ok" and running.context is not None and running.context.has_pieces:
+            result = self._with_pieces(running.context, result)
+        note = self._notes.get(result.id)
+        if note is not None:
+            result = msgspec.structs.replace(result, content=_with_note(result.content, note))
+        running.result = result
+        if running.timed:
+            self._runtime.timer.cancel(running)
+        if running.context is not None:
+            running.context.close()
+        if running.ticket is not None:
+            running.ticket.release()
+        if self._runtime.on_result is not None:
+            self._runtime.on_result(result)
+        message = tool_use_result(running.call, result)
+        self._emit_result(_outcome(running, result), result, *([] if message is None else [message]))
+        running.context = None  # it refers to the batch, which refers to the call
+        self._open -= 1
+        if self._on_client:
+            self._on_client.pop(result.id, None)
+            self._report_waiting()
+        if self._open == 0 and self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
+        limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
+        is_secret = planned.tool.effect == "read" and self._runtime.hides_secrets(planned.tool, planned.arguments)
+        content, whole = self._runtime.fit_content(hide_in_content(output.content, is_secret=is_secret), limit)
+        if planned.changed:
+            content = _with_note(
+                content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
+            )
+        return ToolResult(
+            id=running.call.id,
+            name=running.call.name,
+            status="error" if output.is_error else "ok",
+            content=content,
+            is_error=output.is_error,
+            truncated=whole is not None or output.truncated,
+            summary=output.summary,
+            data=output.data,
+            whole=whole,
+        )
+
+    def _with_pieces(self, context: ToolContext, result: ToolResult) -> ToolResult:
+        """Return the result of a call that ended early, with the pieces that there are."""
+        output = context.join(f"[The result is partial. {result.text}]")
+        content: Parts = output.content
+        if not isinstance(content, str) and is_too_large(content):
+            content = [part for part in content if isinstance(part, Text)]
+        content, whole = self._runtime.fit_content(content, self._runtime.max_output)
+        if whole is not None:  # the first page lacks the note
+            content = _with_note(content, f"[The result is partial. {result.text}]")
+        return msgspec.structs.replace(result, content=content, truncated=True, whole=whole)
+
+    def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
+        text = describe_exception(error, self._runtime.workspace.root)
+        text, cut = truncate_content(hide_in_content(text, is_secret=False), self._runtime.max_output)
+        status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
+        if running.started and status in ("invalid_input", "unknown_tool"):
+            status = "error"  # those statuses are for calls that never started
+        return _result(running, status, text, cut)
+
+    def _timeout(self, running: RunningCall) -> ToolResult:
+        after = monotonic() - running.started
+        return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
+
+
+def _report_abandoned(running: RunningCall) -> None:
+    logging.getLogger("heald").warning("The tool %s did not stop and was abandoned.", running.call.name)
+
+
+def _emit_each(emit: Emit, *payloads: Payload) -> None:
+    for payload in payloads:
+        emit(payload)
+
+
+async def _shrink_output(output: ToolOutput) -> ToolOutput:
+    """Return an output that fits into an event."""
+    assert not isinstance(output.content, str)
+    content = await asyncio.to_thread(shrink_parts, output.content)
+    return msgspec.structs.replace(output, content=content, truncated=True)
+
+
+def _result(running: RunningCall, status: ToolStatus, content: Parts, truncated: bool = False) -> ToolResult:
+    return ToolResult(id=running.call.id, name=running.call.name, status=status, content=content, truncated=truncated)
+
+
+def _outcome(running: RunningCall, result: ToolResult) -> ToolCompleted | ToolFailed:
+    elapsed = round((monotonic() - running.started) * 1000, 3) if running.started else 0.0
+    summary = result.summary or result_summary(result)
+    cost = running.context.spent if running.context is not None else 0.0
+    if result.status == "ok":
+        is_cached = running.context is not None and running.context.cached
+        return ToolCompleted(result.id, result.name, elapsed, summary, cost, is_cached)
+    return ToolFailed(result.id, result.name, result.status, elapsed, summary, cost)
+
+
+def _with_note(content: Parts, note: str) -> Parts:
+    return f"{note}\n{content}" if isinstance(content, str) else [Text(note), *content]

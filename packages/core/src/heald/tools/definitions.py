@@ -1,0 +1,112 @@
+"""`Tool`: its definition for the model, its effect, its locks, and the preview of the file that it will write."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from heald.core.json import JsonObject
+from heald.core.lazy import lazy_pattern
+from heald.core.messages import ToolDefinition
+from heald.tools.context import ToolContext
+from heald.tools.validation import Validator
+from heald.tools.workspace.base import Workspace
+
+TOOL_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
+"""The names of tools that every provider accepts."""
+
+Growth = tuple[tuple[str | int, ...], str]
+"""Path of a string in the arguments and the text appended to it, as `wires.partial_json` reports it."""
+
+
+class CallPreview(Protocol):
+    """Previews the file that a call will write, while its arguments stream in."""
+
+    def grow(self, growths: Iterable[Growth]) -> Iterable[tuple[str, str]]:
+        """Process new argument text. Yield `(path, text)` for text to append to a file's preview."""
+        ...
+
+    def end(self) -> Iterable[tuple[str, str]]:
+        """Yield the rest of the preview once the arguments are complete."""
+        ...
+
+
+class WholeFile:
+    """The preview of tools with a `path` and a whole-file `content` argument. Text before the path is buffered."""
+
+    def __init__(self, _: Workspace) -> None:
+        self._path: list[str] = []
+        self._held: list[str] = []  # text received before the path
+
+    def grow(self, growths: Iterable[Growth]) -> Iterable[tuple[str, str]]:
+        for key, text in growths:
+            if key == ("path",):
+                self._path.append(text)
+            elif key == ("content",):
+                if self._path and not self._held:
+                    yield "".join(self._path), text
+                else:
+                    self._held.append(text)
+
+    def end(self) -> Iterable[tuple[str, str]]:
+        if self._held and self._path:
+            yield "".join(self._path), "".join(self._held)
+            self._held = []
+
+
+Effect = Literal["none", "read", "write", "run", "network", "any"]
+"""The side effect of a tool. `any` is the default of functions that declare none."""
+
+Run = Callable[[JsonObject, ToolContext], Awaitable[Any]]
+"""Called with arguments that match the schema. Returns any value or a `ToolOutput`, or raises a `ToolFault`."""
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """A resource that a call needs, such as `file:src/app.py`; `file:` alone is the whole workspace.
+
+    A call waits for earlier calls with a conflicting access. Two reads do not conflict.
+    """
+
+    resource: str
+    changes: bool = True
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    definition: ToolDefinition
+    run: Run
+    effect: Effect = "any"
+    access: Callable[[JsonObject], Sequence[Access]] | None = None
+    """The resources that a call with these arguments locks."""
+    subjects: Callable[[JsonObject], Sequence[str] | None] | None = None
+    """The strings that permission rules match, such as a path or the parts of a command line. None: too complex."""
+    summary: Callable[[JsonObject], str] | None = None
+    """A one-line description of a call for the user interface."""
+    convert: Callable[[JsonObject], JsonObject] | None = None
+    """Converts valid JSON arguments to the function's types. Raises ValueError with the path of an invalid value."""
+    timeout: float | None = None
+    """Time limit in seconds. None: the runtime's default."""
+    max_output: int | None = None
+    """Maximum characters of a result that is sent to the model. None: the runtime's default."""
+    preview: Callable[[Workspace], CallPreview] | None = None
+    """Previews the file that a call will write, while the model still streams the call."""
+    pure: bool = False
+    """The result depends only on the arguments and the files, so it may be cached."""
+    idempotent: bool = False
+    sequential: bool = False
+    """Never runs concurrently with another call of the same message."""
+    identity: str = ""
+    """A digest of the tool if another can appear under its name. A permanent approval counts for one identity."""
+    on_client: bool = False
+    """A client runs it: the call waits for the result and needs no lock and no slot."""
+
+    def __post_init__(self) -> None:
+        _ = self.validator  # reports a wrong schema when the tool is made
+
+    @cached_property
+    def validator(self) -> Validator:
+        return Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
+
+    @property
+    def name(self) -> str:
+        return self.definition.name

@@ -1,0 +1,71 @@
+"""The tools `create_file` and `write_file`."""
+
+from functools import partial
+
+from heald.core.json import JsonObject
+from heald.tools.context import ToolContext
+from heald.tools.definitions import WholeFile
+from heald.tools.files.access import (
+    count_changes,
+    count_lines,
+    path_subject,
+    publish_changes,
+    writes_path,
+)
+from heald.tools.function_tools import tool_of
+from heald.tools.tool_fault import ToolFault
+from heald.tools.tool_output import NO_CHANGE, ToolOutput
+from heald.tools.workspace.paths import PathFault
+
+
+def _write_summary(arguments: JsonObject) -> str:
+    return f"Write {arguments['path']} ({count_lines(arguments['content'])})"
+
+
+def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
+    """Write a whole file, making its folders. A file that is there already is replaced.
+
+    Args:
+        path: The file's path, relative to the workspace.
+        content: The whole text of the file.
+    """
+    place = ctx.workspace.normal(path)
+    replaces = ctx.workspace.exists(place)
+    if replaces and not ctx.workspace.is_project and not ctx.workspace.is_seen(place):
+        _require_reading(place, content, ctx)
+    change = ctx.workspace.write(place, content, on_change=publish_changes(ctx))
+    if change is None:
+        return ToolOutput(content=f"{place} has exactly this content already; nothing was changed.", summary=NO_CHANGE)
+    if not replaces:
+        return ToolOutput(content=f"Created {place} ({count_lines(content)}).", summary=f"new, {count_lines(content)}")
+    counts = count_changes(change.diff)
+    return ToolOutput(content=f"Replaced {place} ({count_lines(content)}, {counts}).", summary=counts)
+
+
+_make_writer = partial(
+    tool_of,
+    _write_file,
+    effect="write",
+    access=writes_path,
+    subjects=path_subject,
+    summary=_write_summary,
+    preview=WholeFile,
+)
+write_file = _make_writer(name="write_file")
+create_file = _make_writer(
+    name="create_file",
+    description=f"{write_file.definition.description}\n\nTo change a part of a file, edit_file takes less writing.",
+)
+
+
+def _require_reading(place: str, content: str, ctx: ToolContext) -> None:
+    """Refuse to replace a file that the model has not seen, unless it stays as it is or is empty."""
+    try:
+        before = ctx.workspace.read(place, remember=False)
+    except PathFault:
+        return  # the write reports the problem
+    if before and before != content.encode("utf-8", "surrogatepass"):
+        raise ToolFault(
+            f"{place} exists, and you have not read it; read it first so that nothing in it is lost, then write it.",
+            "unread",
+        )

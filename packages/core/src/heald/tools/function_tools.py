@@ -1,0 +1,156 @@
+"""Turns typed Python functions into tools (`@heald.tool`).
+
+The signature becomes the JSON Schema and the docstring the description. A parameter of type `ToolContext` is filled in
+by the runtime and hidden from the model. A coroutine function runs in the event loop, a plain function in a thread.
+The values that a generator yields are the pieces of its result.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from os import PathLike
+from typing import Annotated, Any, cast, overload
+
+import msgspec
+
+from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject
+from heald.core.messages import ToolDefinition
+from heald.tools.context import ToolContext
+from heald.tools.definitions import Access, CallPreview, Effect, Tool
+from heald.tools.docstrings import read_docstring
+from heald.tools.tool_output import ToolOutput
+from heald.tools.tool_threads import in_thread, run_plain
+from heald.tools.type_schema import TypeSchema, slim_schema
+from heald.tools.workspace.base import Workspace
+
+Function = Callable[..., Any]
+
+
+@overload
+def tool(function: Function, /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    effect: Effect = "any",
+    access: Callable[[JsonObject], Sequence[Access]] | None = None,
+    subjects: Callable[[JsonObject], Sequence[str] | None] | None = None,
+    summary: Callable[[JsonObject], str] | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    preview: Callable[[Workspace], CallPreview] | None = None,
+    pure: bool = False,
+    idempotent: bool = False,
+    sequential: bool = False,
+) -> Callable[[Function], Tool]: ...
+
+
+def tool(
+    function: Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Any,
+) -> Tool | Callable[[Function], Tool]:
+    """Turn a typed function into a tool. `heald.Tool` describes the options."""
+    if function is None:
+        return lambda decorated: tool_of(decorated, name=name, description=description, **options)
+    return tool_of(function, name=name, description=description, **options)
+
+
+def tool_of(function: Function, *, name: str | None = None, description: str | None = None, **options: Any) -> Tool:
+    tool_name = name or getattr(function, "__name__", type(function).__name__)
+    where = f"The tool {tool_name!r}"
+    documented, parameter_texts = read_docstring(function)
+    fields, context = _parameters(function, parameter_texts, where)
+    arguments = msgspec.defstruct(f"{tool_name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
+    shape = TypeSchema(arguments, where)
+    schema = slim_schema(shape.schema)
+
+    def convert(arguments: JsonObject) -> JsonObject:
+        return msgspec.structs.asdict(shape.convert(arguments))
+
+    plain = inspect.unwrap(function)
+    gives_pieces = inspect.isasyncgenfunction(plain) or inspect.isgeneratorfunction(plain)
+    called = getattr(function, "__call__", None)  # noqa: B004
+    is_async = inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
+
+    def run(arguments: JsonObject, ctx: ToolContext) -> Awaitable[Any]:
+        if context is not None:
+            arguments = {**arguments, context: ctx}
+        if gives_pieces:
+            return _run_pieces(function(**arguments), ctx, tool_name)
+        return function(**arguments) if is_async else run_plain(partial(function, **arguments), tool_name)
+
+    definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
+    return Tool(definition=definition, run=run, convert=convert, **options)
+
+
+async def _run_pieces(made: Any, ctx: ToolContext, name: str) -> Any:
+    """Run a generator: each value that it yields is a piece of the result. A `ToolOutput` is the return value."""
+    if inspect.isasyncgen(made):
+        last: Any = None
+        async with aclosing(made) as pieces:
+            async for piece in pieces:
+                last = _add_piece(piece, ctx)
+        return last
+
+    def consume() -> Any:
+        last: Any = None
+        for piece in made:
+            last = _add_piece(piece, ctx)
+            if ctx.cancelled:
+                break
+        made.close()
+        return last
+
+    return await in_thread(consume, name)
+
+
+def _add_piece(piece: Any, ctx: ToolContext) -> ToolOutput | None:
+    if isinstance(piece, ToolOutput):
+        return piece
+    ctx.partial(piece)
+    return None
+
+
+def _parameters(
+    function: Function, descriptions: dict[str, str], where: str
+) -> tuple[list[tuple[str, Any, Any]], str | None]:
+    """Return the fields that the model fills in, and the name of the ToolContext parameter."""
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (TypeError, ValueError, NameError) as error:
+        raise ConfigurationError(f"{where} has a signature that cannot be read: {error}.") from None
+    fields: list[tuple[str, Any, Any]] = []
+    context = None
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD and parameter.kind is not parameter.KEYWORD_ONLY:
+            raise ConfigurationError(f"{where} has the parameter {parameter}; every parameter needs a name of its own.")
+        kind = parameter.annotation
+        if kind is ToolContext:
+            context = parameter.name
+            continue
+        if kind is parameter.empty:
+            raise ConfigurationError(f"{where}: the parameter {parameter.name!r} has no type; annotate it.")
+        if parameter.name in descriptions:
+            kind = Annotated[kind, msgspec.Meta(description=descriptions[parameter.name])]
+        fields.append((parameter.name, kind, _field_default(parameter)))
+    return fields, context
+
+
+def _field_default(parameter: inspect.Parameter) -> Any:
+    default: Any = parameter.default
+    if default is parameter.empty:
+        return msgspec.NODEFAULT
+    if isinstance(default, list | dict | set):
+        return msgspec.field(default_factory=cast("Any", default).copy)
+    if isinstance(default, PathLike):  # a schema's default must be JSON
+        return msgspec.field(default_factory=lambda: cast("Any", default))
+    return default

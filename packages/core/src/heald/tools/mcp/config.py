@@ -1,0 +1,73 @@
+"""`McpServer`, the configuration of an MCP server, and `McpFault`."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from heald.core.errors import ConfigurationError
+from heald.core.messages import ToolStatus
+from heald.tools.tool_fault import ToolFault
+
+_NAME = re.compile(r"[a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """The configuration of an MCP server: a `command` to start, or the `url` of an HTTP server.
+
+    A started server gets PATH, HOME, LANG and the variables in `env`, and no other environment variables.
+    """
+
+    name: str
+    """The prefix of the names of its tools: letters, digits, dashes and single underscores."""
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    transport: Literal["http", "sse"] = "http"
+    """The transport of the URL: streamable HTTP, or the older HTTP with server-sent events."""
+    oauth: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """For a sign-in with a registered client: `client_id`, `client_secret`, `scope`, `callback_port`."""
+    use_proxy: bool = False
+    """Whether to use the proxy settings of the environment for the URL."""
+    required: bool = False
+    """Whether a failed start is an error. Otherwise its tools are missing."""
+    connect_timeout: float = 30.0
+    """Seconds to start, negotiate the protocol version and list the tools."""
+    call_timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or len(self.name) > 32:
+            raise ConfigurationError(
+                f"The MCP server name {self.name[:60]!r} is not valid: use up to 32 letters, digits, dashes and single "
+                "underscores between them."
+            )
+        if (self.command is None) == (self.url is None):
+            raise ConfigurationError(f"The MCP server {self.name!r} needs either a command or a url, and not both.")
+        if self.url is not None and not self.url.startswith(("http://", "https://")):
+            raise ConfigurationError(f"The url of the MCP server {self.name!r} must begin with http:// or https://.")
+        if self.transport not in ("http", "sse"):
+            raise ConfigurationError(f"The transport of the MCP server {self.name!r} must be http or sse.")
+        if unknown := self.oauth.keys() - {"client_id", "client_secret", "scope", "callback_port"}:
+            raise ConfigurationError(
+                f"The oauth settings of the MCP server {self.name!r} have no {min(unknown)!r}; there are client_id, "
+                "client_secret, scope and callback_port."
+            )
+        if self.connect_timeout <= 0 or self.call_timeout <= 0:
+            raise ConfigurationError(f"The timeouts of the MCP server {self.name!r} must be more than 0 seconds.")
+
+
+class McpFault(ToolFault):
+    """A server failed. `log` is the end of its standard error, for operators; it is not sent to models."""
+
+    def __init__(self, message: str, kind: str = "mcp_server", *, status: ToolStatus = "error", log: str = "") -> None:
+        super().__init__(message, kind, status=status)
+        self.log = log
+
+
+def shorten(text: object, limit: int = 500) -> str:
+    """Return the text on one line, cut to `limit` characters."""
+    words = " ".join(str(text).split())
+    return words if len(words) <= limit else words[:limit] + "…"

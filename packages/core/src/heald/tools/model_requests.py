@@ -1,0 +1,30 @@
+"""The requests of tools to the agent's model."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from heald.core.messages import Message
+from heald.core.turn import StopReason
+
+
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages for one turn of the model. No tools are offered."""
+
+    messages: list[Message]
+    max_output_tokens: int
+    system: str = ""
+    temperature: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+
+
+class ModelAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of the model, and its cost in US dollars if it is known."""
+
+    text: str
+    model: str
+    stop_reason: StopReason
+    usd: float | None
+
+
+AskModel = Callable[[ModelRequest], Awaitable[ModelAnswer]]

@@ -1,0 +1,206 @@
+"""Decides whether an agent may make a call, by the operator's rules and by a mode for calls that no rule matches.
+
+A rule is `allow`, `ask` or `deny`, a tool, and optionally a pattern for the subject in parentheses:
+
+    deny run_command(rm *)        a part of the command line
+    allow write_file(src/*)       a path
+    ask fetch_url(url=*login*)    the value of one argument
+
+A matching deny rule always wins. Of the other matching rules the last one applies.
+
+Files that hold secrets, such as `.env` and private keys, are a subject of their own: `ask read(secrets)` applies in
+every mode but `auto`, whichever tool reads them, unless another `read(secrets)` rule matches or a rule allows
+the very path.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject, encode_text
+from heald.core.lazy import lazy_pattern
+from heald.tools.definitions import Effect, Tool
+from heald.tools.secrets import is_secret_file, names_secret_file
+
+Verdict = Literal["allow", "ask", "deny"]
+Mode = Literal["read-only", "ask", "auto"]
+MODES: tuple[Mode, ...] = ("read-only", "ask", "auto")
+
+Real = Callable[[str], str]
+"""Resolves the links in a workspace path."""
+
+SECRETS = ("read", "secrets")
+"""The tool and the subject of a rule about files that hold secrets."""
+_NAMES_ONLY = frozenset({"list_files", "glob", "find_file"})
+"""Tools that read no contents."""
+_HARMLESS: frozenset[Effect] = frozenset({"none", "read"})
+_SEES_FILES: frozenset[Effect] = frozenset({"read", "run"})
+_RULE = lazy_pattern(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
+_NAMED = lazy_pattern(r"([A-Za-z_]\w*)=(.*)\Z", re.DOTALL)
+
+
+class Decision(msgspec.Struct, frozen=True):
+    verdict: Verdict
+    reason: str = ""
+
+
+class PermissionRule(msgspec.Struct, frozen=True):
+    verdict: Verdict
+    tool: str
+    """A name, or a pattern such as `github__*`."""
+    about: str | None = None
+    """A pattern for the subject of the call."""
+    argument: str | None = None
+    """The argument that the pattern is matched against, instead of the subject."""
+
+    @classmethod
+    def parse(cls, text: str) -> "PermissionRule":
+        match = _RULE.match(text)
+        if match is None:
+            raise ConfigurationError(f"{text!r} is no rule; write it as 'deny run_command(rm *)' or 'allow read_file'.")
+        verdict, tool, about = match.groups()
+        named = _NAMED.match(about) if about else None
+        if named is not None:
+            return cls(verdict, tool, named[2], named[1])  # pyright: ignore[reportArgumentType]
+        return cls(verdict, tool, about or None)  # pyright: ignore[reportArgumentType]
+
+    def __str__(self) -> str:
+        if self.about is None:
+            return f"{self.verdict} {self.tool}"
+        return f"{self.verdict} {self.tool}({f'{self.argument}=' if self.argument else ''}{self.about})"
+
+    def is_for(self, tool: str) -> bool:
+        return fnmatchcase(tool, self.tool)
+
+    def unseen(self) -> "PermissionRule | None":
+        """Return the rule for a call with unknown subjects: of rules with a subject pattern only `ask` rules apply."""
+        if self.about is None or self.argument is not None:
+            return self
+        return PermissionRule("ask", self.tool) if self.verdict == "ask" else None
+
+    def matches(self, subject: str, arguments: JsonObject) -> bool:
+        if self.about is None:
+            return True
+        if self.argument is None:
+            return fnmatchcase(subject, self.about)
+        value = arguments.get(self.argument)
+        return value is not None and fnmatchcase(_text(value), self.about)
+
+
+class Permissions:
+    """Decides on each call. Rules may be added and removed while a session runs."""
+
+    def __init__(self, mode: Mode = "auto", rules: Iterable[PermissionRule | str] = ()) -> None:
+        if mode not in MODES:
+            raise ConfigurationError(f"There is no permission mode {mode!r}; choose one of {', '.join(MODES)}.")
+        self.mode: Mode = mode
+        self.always: set[str] = set()
+        """Digests of the exact calls that were allowed for the rest of the session."""
+        self.planning = False
+        """Whether only reading is permitted, whatever the rules are: a person has not approved the plan yet."""
+        self.rules = [rule if isinstance(rule, PermissionRule) else PermissionRule.parse(rule) for rule in rules]
+
+    def decide(self, tool: Tool, arguments: JsonObject, real: Real | None = None) -> Decision:
+        """Return the decision on a call. `real` resolves links; rules also match the resolved paths."""
+        if self.planning and tool.effect not in _HARMLESS:
+            return _PLANNING
+        rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
+        decision = None
+        if rules:
+            decision = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments)
+        decision = decision or _BY_MODE[self.mode, tool.effect in _HARMLESS]
+        if decision.verdict != "allow" or tool.effect not in _SEES_FILES or not reads_secrets(tool, arguments, real):
+            return decision
+        return self._on_secrets([rule for rule in rules if rule.about is not None], tool, arguments, real)
+
+    def _on_secrets(
+        self, rules: list[PermissionRule], tool: Tool, arguments: JsonObject, real: Real | None
+    ) -> Decision:
+        """Decide on a call that is otherwise allowed and reads a file that holds secrets."""
+        named = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments) if rules else None
+        if named is not None and named.verdict == "allow" and tool.effect == "read":
+            return named
+        rule = self._secrets_rule
+        verdict = rule.verdict if rule is not None else "allow" if self.mode == "auto" else "ask"
+        return Decision(verdict, f"The rule '{rule}' forbids it." if verdict == "deny" else "")
+
+    @property
+    def shows_secrets(self) -> bool:
+        """Whether the operator allows models to see the values in files that hold secrets."""
+        rule = self._secrets_rule
+        return rule is not None and rule.verdict == "allow"
+
+    @property
+    def _secrets_rule(self) -> PermissionRule | None:
+        return next((rule for rule in reversed(self.rules) if (rule.tool, rule.about) == SECRETS), None)
+
+    def _by_rules(
+        self, rules: list[PermissionRule], subjects: Sequence[str] | None, arguments: JsonObject
+    ) -> Decision | None:
+        denials = [rule for rule in rules if rule.verdict == "deny"]
+        if subjects is None:
+            if any(rule.about is not None for rule in denials):
+                return Decision("deny", "It is too complex to be held against the rules; send simpler commands.")
+            subjects, rules = [""], [judged for rule in rules if (judged := rule.unseen()) is not None]
+        for rule in denials:
+            if any(rule.matches(subject, arguments) for subject in subjects):
+                return Decision("deny", f"The rule '{rule}' forbids it.")
+        verdicts = {self._last(rules, subject, arguments) for subject in subjects}
+        if "ask" in verdicts:
+            return Decision("ask")
+        return Decision("allow") if verdicts == {"allow"} else None
+
+    def _last(self, rules: list[PermissionRule], subject: str, arguments: JsonObject) -> Verdict | None:
+        return next((rule.verdict for rule in reversed(rules) if rule.matches(subject, arguments)), None)
+
+
+def reads_secrets(tool: Tool, arguments: JsonObject, real: Real | None = None) -> bool:
+    """Whether a call reads a file that holds secrets, or runs a command that names one."""
+    if tool.effect not in _SEES_FILES or tool.name in _NAMES_ONLY:
+        return False
+    subjects = _all_subjects(tool, arguments, real) or ()
+    return any(names_secret_file(subject) if tool.effect == "run" else is_secret_file(subject) for subject in subjects)
+
+
+def _all_subjects(tool: Tool, arguments: JsonObject, real: Real | None) -> Sequence[str] | None:
+    """The subjects of a call, with the paths behind links."""
+    subjects = subjects_of(tool, arguments)
+    return subjects if subjects is None or real is None else [*subjects, *_behind_links(tool, arguments, real)]
+
+
+def subjects_of(tool: Tool, arguments: JsonObject) -> Sequence[str] | None:
+    """Return the subjects of a call: those the tool defines, else the files it accesses, else its arguments as JSON."""
+    if tool.subjects is not None:
+        return [""] if (subjects := tool.subjects(arguments)) is not None and not subjects else subjects
+    if tool.access is not None:
+        return [access.resource.removeprefix("file:") for access in tool.access(arguments)] or [""]
+    return [encode_text(arguments)]
+
+
+def _behind_links(tool: Tool, arguments: JsonObject, real: Real) -> list[str]:
+    """Return the resolved paths of the files that a call accesses, where they differ."""
+    accesses = tool.access(arguments) if tool.access is not None else ()
+    paths = [access.resource.removeprefix("file:") for access in accesses if access.resource.startswith("file:")]
+    return [behind for path in paths if path and (behind := real(path)) != path]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else encode_text(value)
+
+
+_BY_MODE: dict[tuple[Mode, bool], Decision] = {
+    ("read-only", True): Decision("allow"),
+    ("read-only", False): Decision("deny", "This agent may only read."),
+    ("ask", True): Decision("allow"),
+    ("ask", False): Decision("ask"),
+    ("auto", True): Decision("allow"),
+    ("auto", False): Decision("allow"),
+}
+_PLANNING = Decision(
+    "deny",
+    "This is plan mode: only reading is permitted until the person approves the plan. Answer with the plan.",
+)

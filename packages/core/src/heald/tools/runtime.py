@@ -1,0 +1,317 @@
+"""Runs tool calls: find, validate, permit, lock, run, record.
+
+Each call gets exactly one result; an error is a result too. Calls of one message run concurrently. Calls that share a
+resource run in call order. Results are returned in call order.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from heald.core.envelope import Event
+from heald.core.json import JsonObject, encode_text
+from heald.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
+from heald.tools.approvals import Approval, PendingApprovals, digest_of
+from heald.tools.call_batch import CallBatch
+from heald.tools.client_calls import PendingClientCalls
+from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, check_names, client_tool
+from heald.tools.context import Emit, EmitResult, ToolContext
+from heald.tools.definitions import Tool
+from heald.tools.model_requests import AskModel
+from heald.tools.permissions import Decision, Permissions, reads_secrets
+from heald.tools.planned_call import PlannedCall
+from heald.tools.registry import Registry, ToolLike
+from heald.tools.result_cache import ResultCache
+from heald.tools.result_text import plain_text
+from heald.tools.scheduling import DeadlineTimer, Locks
+from heald.tools.secrets import HIDDEN
+from heald.tools.session_objects import SessionObjects
+from heald.tools.summaries import describe_call_in_full, describe_change
+from heald.tools.tool_fault import ToolFault
+from heald.tools.tool_output import Parts
+from heald.tools.watched_workspace import WatchedWorkspace
+from heald.tools.whole_results import SHORT, WholeResults, first_page, read_result_tool
+from heald.tools.workspace.base import Workspace
+from heald.tools.workspace.memory import MemoryWorkspace
+
+MAX_OUTPUT = 60_000
+"""Maximum characters of a result that are sent to the model at once."""
+TIMEOUT = 600.0
+
+
+class Invocation(msgspec.Struct):
+    """A call about to run, as passed to middleware. Change arguments with `msgspec.structs.replace`."""
+
+    tool: Tool
+    call: ToolCall
+    arguments: JsonObject
+    context: ToolContext
+    planned: PlannedCall
+
+    def values(self) -> JsonObject:
+        """Return the arguments as the function accepts them."""
+        if self.arguments is self.planned.arguments:
+            return self.planned.values
+        return _values(self.tool, self.arguments)
+
+
+Next = Callable[[Invocation], Awaitable[Any]]
+Middleware = Callable[[Invocation, Next], Awaitable[Any]]
+"""Wraps every run. It may call the next layer, change its input or its result, or skip it."""
+
+
+class ToolRuntime:
+    """The tools of one session and their shared state: workspace, permissions, locks and approvals."""
+
+    def __init__(
+        self,
+        tools: Registry | Iterable[ToolLike] = (),
+        *,
+        workspace: Workspace | None = None,
+        permissions: Permissions | None = None,
+        middleware: Sequence[Middleware] = (),
+        cache: ResultCache | None = None,
+        locks: Locks | None = None,
+        approvals: PendingApprovals | None = None,
+        client_calls: PendingClientCalls | None = None,
+        client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
+        timeout: float = TIMEOUT,
+        max_output: int = MAX_OUTPUT,
+        concurrency: int = 16,
+    ) -> None:
+        self.registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self.workspace: Workspace = workspace if workspace is not None else MemoryWorkspace()
+        self.permissions = permissions or Permissions()
+        self.approvals = approvals or PendingApprovals()
+        self.client_calls = client_calls or PendingClientCalls()
+        """Calls that wait for a client."""
+        self.client_tool_timeout = client_tool_timeout
+        self.has_client_tools = False
+        """Whether there are, or were, tools that clients run."""
+        self.relay: Callable[[Event, bool], object] | None = None
+        """Receives the events of subagents. The flag is False for events of deeper levels."""
+        self.remaining_budget: Callable[[], Any] | None = None
+        """Returns the remaining budget for subagents."""
+        self.find_hosted: Callable[[str], Tool | None] | None = None
+        """Finds tools that are not in the registry but are hosted by the model's provider."""
+        self.on_result: Callable[[ToolResult], object] | None = None
+        """Called with each result before it is published."""
+        self.shared_middleware: Sequence[Middleware] = ()
+        """Middleware that wraps the calls of subagents, outside their own middleware."""
+        self.ask_model: AskModel | None = None
+        """Asks the agent's model, apart from its conversation."""
+        self.on_new_tool: Callable[[], object] | None = None
+        """Called when a tool is added while an exchange runs."""
+        self.whole_results = WholeResults()
+        self.session_objects = SessionObjects()
+        self.locks = locks or Locks()
+        self.timer = DeadlineTimer()
+        self.timeout = timeout
+        self.max_output = max_output
+        self.concurrency = concurrency
+        self._cache = cache
+        self.middleware = middleware
+        self._is_plain = not middleware and cache is None
+        self._run: Next = _compose(middleware, self._invoke)
+
+    async def execute(self, calls: Sequence[ToolCall], emit: Emit) -> list[ToolResult]:
+        """Run the calls of one message. Raises only CancelledError; every call has a result even then."""
+        batch = self.batch(calls, emit)
+        await batch.run()
+        return batch.results
+
+    def batch(
+        self,
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        notes: Mapping[str, str] | None = None,
+        attempts: Mapping[str, int] | None = None,
+        waiting: Collection[str] = (),
+        emit_result: EmitResult | None = None,
+    ) -> CallBatch:
+        """Return the calls of one message, ready to run. `notes` maps call ids to text that precedes the result.
+
+        Each call gets its own task. `attempts` gives the attempt number of repeated calls. `waiting` names calls of an
+        earlier process that have started and still wait: for a client, or for the answer to a question. `emit_result`
+        publishes the end of a call in one moment.
+        """
+        return CallBatch(self, calls, emit, notes, attempts, waiting, emit_result)
+
+    @property
+    def client_tools(self) -> list[ToolDefinition]:
+        """The tools that clients run."""
+        return [tool.definition for tool in self.registry if tool.on_client]
+
+    def set_client_tools(self, definitions: Sequence[ToolDefinition]) -> None:
+        """Replace the tools that clients run. Raises ConfigurationError if one has the name of another tool."""
+        check_names(definitions, [tool.name for tool in self.registry if not tool.on_client])
+        made = [client_tool(definition, self.client_tool_timeout) for definition in definitions]
+        if self.has_client_tools:
+            for old in self.client_tools:
+                self.registry.remove(old.name)
+        for tool in made:
+            self.registry.add(tool)
+        self.has_client_tools = self.has_client_tools or bool(made)
+
+    def expect_client_calls(self, calls: Sequence[ToolCall]) -> None:
+        """Accept the results of the clients' calls among these, which are about to be published."""
+        for call in calls:
+            tool = self.registry.find(call.name)
+            if tool is not None and tool.on_client:
+                self.client_calls.expect(call.id)
+
+    async def close(self) -> None:
+        await self.session_objects.close()
+        self.workspace.close()
+
+    # --- the steps of a call -----------------------------------------------------------------------------------------
+
+    def plan(self, call: ToolCall) -> PlannedCall | ToolFault:
+        """Find the tool and validate the arguments. Return the planned call, or the fault."""
+        if call.invalid is not None:
+            return ToolFault(call.invalid.message, status="invalid_input")
+        tool = self.registry.find(call.name)
+        if tool is None and self.find_hosted is not None:
+            tool = self.find_hosted(call.name)
+        if tool is None:
+            return self._unknown(call.name)
+        arguments, problem = tool.validator.check(call.input)
+        if problem is not None:
+            return _invalid(problem)
+        if tool.effect == "write" and HIDDEN in encode_text(arguments):
+            return _invalid(f"it holds {HIDDEN}, which stands for a secret value; change other lines only")
+        try:
+            values = arguments if tool.convert is None else tool.convert(arguments)
+        except ToolFault as fault:
+            return fault
+        except ValueError as error:
+            return _invalid(str(error))
+        return PlannedCall(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
+
+    def decide(self, planned: PlannedCall) -> Decision:
+        """Return the decision of the permission rules and mode on a call."""
+        return self.permissions.decide(planned.tool, planned.arguments, self._real)
+
+    def hides_secrets(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Return whether a call reads a file whose values are hidden."""
+        return not self.permissions.shows_secrets and reads_secrets(tool, arguments, self._real)
+
+    def may_show(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Return whether the model may be shown what a call reads without having asked for it."""
+        decision = self.permissions.decide(tool, arguments, self._real)
+        return decision.verdict == "allow" and not self.hides_secrets(tool, arguments)
+
+    def _real(self, path: str) -> str:
+        """Return the path with links resolved, for permission rules. The resolver enforces the boundary."""
+        if self.workspace.is_project or not self.workspace.root:
+            return path
+        top = os.path.realpath(self.workspace.root)
+        real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
+        return path if real.startswith("..") else real
+
+    async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
+        """Wait for approval if it is needed and return the approved call. Raises ToolFault if it is denied."""
+        decision = self.decide(planned)
+        if decision.verdict == "deny":
+            raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
+        digest = self.digest(planned)
+        if decision.verdict == "allow" or digest in self.permissions.always:
+            return planned
+        diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace)
+        summary = describe_call_in_full(planned.arguments)
+        approval = await self.approvals.approve(planned.call, digest, summary, emit, diff=diff)
+        if not approval.allowed:
+            raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
+        return self._as_approved(planned, approval)
+
+    def _as_approved(self, planned: PlannedCall, approval: Approval) -> PlannedCall:
+        """Return the approved call. Changed arguments are validated and checked against deny rules."""
+        if approval.arguments is not None:
+            changed = self.plan(ToolCall(id=planned.call.id, name=planned.tool.name, input=approval.arguments))
+            if isinstance(changed, ToolFault):
+                raise changed
+            decision = self.decide(changed)
+            if decision.verdict == "deny":
+                raise ToolFault(f"The changed call is not permitted. {decision.reason}", status="denied")
+            planned = replace(changed, call=planned.call, changed=True)
+        if approval.always:
+            self.permissions.always.add(self.digest(planned))
+        return planned
+
+    def digest(self, planned: PlannedCall) -> str:
+        """Return the digest that an approval of the call is bound to."""
+        tool = planned.tool
+        name = f"{tool.name} {tool.identity}" if tool.identity else tool.name
+        return digest_of(name, planned.arguments, self.workspace.root)
+
+    def run(self, planned: PlannedCall, context: ToolContext) -> Awaitable[Any]:
+        """Run the tool through the middleware."""
+        if self._is_plain:
+            return planned.tool.run(planned.values, context)
+        return self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
+
+    async def _invoke(self, invocation: Invocation) -> Any:
+        tool, context = invocation.tool, invocation.context
+        if self._cache is None or not tool.pure:
+            return await tool.run(invocation.values(), context)
+        is_cached, value = await self._cache.find(tool.name, invocation.arguments, self.workspace)
+        if is_cached:
+            context.cached = True
+            return value
+        context.workspace = watched = WatchedWorkspace(self.workspace)  # pyright: ignore[reportAttributeAccessIssue]
+        try:
+            value = context.join(await tool.run(invocation.values(), context))
+            self._cache.store(tool.name, invocation.arguments, watched, value)
+        finally:
+            self._cache.finish(tool.name, invocation.arguments, self.workspace)
+        return value
+
+    def fit_content(self, content: Parts, limit: int) -> tuple[Parts, WholeResult | None]:
+        """Return the content if the model may get it at once, else its first page and the handle of the whole."""
+        if isinstance(content, str) and len(content) <= min(limit, SHORT):
+            return plain_text(content), None
+        content, whole = first_page(content, limit, self.whole_results)
+        if whole is not None:
+            self.offer_read_result()
+        return content, whole
+
+    def offer_read_result(self) -> None:
+        """Offer the tool that reads large results page by page, from the first such result on."""
+        tool = read_result_tool()
+        if tool.name not in self.registry:
+            self.registry.add(tool)
+            if self.on_new_tool is not None:
+                self.on_new_tool()
+
+    def _unknown(self, name: str) -> ToolFault:
+        near = self.registry.nearest(name)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(t.name for t in self.registry) or 'none'}."
+        return ToolFault(f"UNKNOWN_TOOL: there is no tool named {name[:100]!r}; {hint}", status="unknown_tool")
+
+
+def _values(tool: Tool, arguments: JsonObject) -> JsonObject:
+    if tool.convert is None:
+        return arguments
+    try:
+        return tool.convert(arguments)
+    except ValueError as error:
+        raise _invalid(str(error)) from None
+
+
+def _invalid(problem: str) -> ToolFault:
+    return ToolFault(f"The arguments do not fit, so nothing was run: {problem}.", status="invalid_input")
+
+
+def _compose(middleware: Sequence[Middleware], innermost: Next) -> Next:
+    run = innermost
+    for layer in reversed(middleware):
+        run = _around(layer, run)
+    return run
+
+
+def _around(layer: Middleware, inner: Next) -> Next:
+    return lambda invocation: layer(invocation, inner)

@@ -1,0 +1,225 @@
+"""`run_command`, `command_output` and `stop_command`, and the background commands of a session.
+
+A command that ran has a normal result, whatever its exit code. A command that could not run is an error, and one that
+exceeds its time limit a timeout. Background commands end with their session.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from heald.core.json import JsonObject
+from heald.tools.context import ToolContext
+from heald.tools.definitions import Access, Tool
+from heald.tools.function_tools import tool
+from heald.tools.sanitize import sanitize_text
+from heald.tools.shell.background_commands import BackgroundCommands
+from heald.tools.shell.command_output import MOST, Channel, CommandOutput
+from heald.tools.shell.commands import split_commands
+from heald.tools.shell.process import Process
+from heald.tools.shell.sandbox import Launch, Sandbox
+from heald.tools.tool_fault import ToolFault
+from heald.tools.tool_output import ToolOutput
+
+TIMEOUT = 120
+LONGEST = 600
+_LONGEST_COMMAND = 100_000
+_TOGETHER = 0.02
+"""Seconds that output is buffered before it is published."""
+_WAIT = 60
+
+
+def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
+    """Return `run_command`, `command_output` and `stop_command` with this sandbox."""
+    box = sandbox or Sandbox()
+
+    @tool(
+        effect="run",
+        access=lambda _: [Access(resource="file:", changes=True)],
+        subjects=_subjects,
+        summary=_summary,
+        timeout=LONGEST + 30,
+    )
+    async def run_command(
+        ctx: ToolContext, command: str, cwd: str = "", timeout_s: float = TIMEOUT, background: bool = False
+    ) -> ToolOutput:
+        """Run a shell command in the workspace and return its exit code and output.
+
+        It runs in a sandbox: the workspace is /workspace, there is no network, /tmp and the home folder are empty each
+        time, input is empty, and settings of git and of agents are read-only (empty ones such as .mcp.json may show up
+        in listings while a command runs). What it leaves running is ended with it, unless it runs in the background.
+
+        Args:
+            command: The command line, for bash.
+            cwd: The folder to run it in, relative to the workspace.
+            timeout_s: Seconds after which it is ended, at most 600.
+            background: Let it run on, such as a server. You get an id for command_output and stop_command.
+        """
+        launch = await _prepare(box, ctx, command, cwd)
+        if background:
+            return _begin(box, ctx, launch, command)
+        live = _LiveOutput(ctx)
+        process = Process(launch, CommandOutput(live.show))
+        limit = min(max(timeout_s, 0.1), LONGEST)
+        try:
+            in_time = await process.wait(limit)
+        finally:
+            await process.stop()
+            text = process.output.close()
+            live.flush()
+        if not in_time:
+            raise ToolFault(
+                f"The command was ended after {limit:g} s, its time limit, and everything it had started with it; "
+                f"raise timeout_s (at most {LONGEST}), or run it in the background.{_after(text)}",
+                "timeout",
+                status="timeout",
+            )
+        return _result(box, process, process.output, text)
+
+    @tool(effect="none", summary=lambda arguments: str(arguments.get("id", "")), timeout=_WAIT + 30)
+    async def command_output(ctx: ToolContext, id: str, wait_s: float = 0) -> ToolOutput:  # noqa: A002
+        """New output of a background command, and its exit code if it has ended.
+
+        Args:
+            id: The id that run_command gave.
+            wait_s: Seconds to wait for its end, at most 60.
+        """
+        processes = ctx.keep(BackgroundCommands)
+        background = processes.get(id)
+        ended = await background.process.wait(min(max(wait_s, 0.0), _WAIT))
+        output = background.drain_output()
+        text = output.close()
+        if not ended:
+            return ToolOutput(
+                content=f"{background.name} is running, {_seconds(background.process)}{_mark(box)}{_after(text)}",
+                truncated=output.truncated,
+            )
+        processes.forget(id)
+        return _result(box, background.process, output, text)
+
+    @tool(effect="none", summary=lambda arguments: str(arguments.get("id", "")))
+    async def stop_command(ctx: ToolContext, id: str) -> ToolOutput:  # noqa: A002
+        """End a background command and everything it started.
+
+        Args:
+            id: The id that run_command gave.
+        """
+        processes = ctx.keep(BackgroundCommands)
+        background = processes.get(id)
+        was_running = background.process.running
+        await background.process.stop()
+        processes.forget(id)
+        output = background.drain_output()
+        how = "was stopped" if was_running else f"had ended with exit code {background.process.exit_code}"
+        return ToolOutput(
+            content=f"{background.name} {how}{_mark(box)}{_notes(background.process)}{_after(output.close())}",
+            truncated=output.truncated,
+        )
+
+    return [run_command, command_output, stop_command]
+
+
+async def _prepare(box: Sandbox, ctx: ToolContext, command: str, cwd: str) -> Launch:
+    if not command.strip():
+        raise ToolFault("The command is empty; give the command to run.", "invalid_command")
+    if len(command) > _LONGEST_COMMAND:
+        raise ToolFault(
+            f"The command is longer than {_LONGEST_COMMAND:,} characters; write a script and run it.", "invalid_command"
+        )
+    if "\0" in command or any("\ud800" <= char <= "\udfff" for char in command):
+        raise ToolFault("The command holds a NUL or a broken character; leave it out.", "invalid_command")
+    if ctx.workspace.is_project or not ctx.workspace.root:
+        raise ToolFault("There is no folder to run commands in: this project is in memory.", "no_folder")
+    folder = ctx.workspace.normal(cwd)
+    reason = await asyncio.to_thread(box.available)
+    if reason is not None:
+        raise ToolFault(reason, "sandbox_unavailable")
+    return box.prepare(ctx.workspace.root, command, folder)
+
+
+def _begin(box: Sandbox, ctx: ToolContext, launch: Launch, command: str) -> ToolOutput:
+    processes = ctx.keep(BackgroundCommands)
+    try:
+        processes.check_capacity()
+    except ToolFault:
+        launch.close()
+        raise
+    background = processes.add(command, Process(launch, CommandOutput()))
+    return ToolOutput(
+        content=f"{background.name} runs in the background{_mark(box)}. "
+        "See it with command_output, end it with stop_command."
+    )
+
+
+def _result(box: Sandbox, process: Process, output: CommandOutput, text: str) -> ToolOutput:
+    head = f"exit code {process.exit_code}, {_seconds(process)}{_mark(box)}"
+    if output.exceeds_limit:
+        head = f"stopped after {MOST // 1024 // 1024} MiB of output, {_seconds(process)}{_mark(box)}"
+    if process.excess is not None:
+        head = f"stopped, {_seconds(process)}{_mark(box)}"
+    return ToolOutput(
+        content=f"{head}{_notes(process)}{_after(text)}",
+        summary=head,
+        truncated=output.truncated,
+        is_error=output.exceeds_limit or process.excess is not None,
+    )
+
+
+def _mark(box: Sandbox) -> str:
+    return ", unsandboxed" if box.unsandboxed else ""
+
+
+def _notes(process: Process) -> str:
+    return "".join(f"\n({note})" for note in process.notes)
+
+
+def _seconds(process: Process) -> str:
+    return f"{process.elapsed:.1f} s"
+
+
+def _after(text: str) -> str:
+    return f"\n{text}" if text else ""
+
+
+def _subjects(arguments: JsonObject) -> Sequence[str] | None:
+    """Return the simple commands of the line, and those with a program path also by the program's name."""
+    parts = split_commands(str(arguments.get("command", "")))
+    if parts is None:
+        return None
+    return [*parts, *(_by_name(part) for part in parts if "/" in part.partition(" ")[0])]
+
+
+def _by_name(part: str) -> str:
+    program, space, rest = part.partition(" ")
+    return program.rpartition("/")[2] + space + rest
+
+
+def _summary(arguments: JsonObject) -> str:
+    command = sanitize_text(str(arguments.get("command", "")))
+    cwd = sanitize_text(str(arguments.get("cwd") or ""))
+    return f"{command} (in {cwd})" if cwd else command
+
+
+class _LiveOutput:
+    """Publishes output while a command runs and merges small pieces."""
+
+    def __init__(self, ctx: ToolContext) -> None:
+        self._ctx = ctx
+        self._waiting: list[tuple[str, Channel]] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def show(self, text: str, channel: Channel) -> None:
+        self._waiting.append((text, channel))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_TOGETHER, self.flush)
+
+    def flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting = self._waiting, []
+        merged: list[str] = []
+        for index, (text, channel) in enumerate(waiting):
+            merged.append(text)
+            if index + 1 == len(waiting) or waiting[index + 1][1] != channel:
+                self._ctx.output("".join(merged), channel)
+                merged = []

@@ -1,0 +1,50 @@
+"""A block of a message while it is being written."""
+
+from typing import Literal
+
+from heald.core.messages import ToolCall
+
+BlockKind = Literal["text", "refusal", "thinking", "tool"]
+
+
+class OpenBlock:
+    """A block of the message while it is being written."""
+
+    __slots__ = ("call_id", "calls", "closed", "form", "half", "id", "index", "kind", "name", "parts", "wire_id")
+
+    def __init__(self, kind: BlockKind) -> None:
+        self.kind: BlockKind = kind
+        self.index = -1  # assigned with the start event
+        self.id = ""
+        self.parts: list[str] = []
+        self.closed = False
+        self.half = ""  # the first half of a surrogate pair whose second half has not arrived
+        self.calls: list[ToolCall] = []
+        """Its calls once the message ended: one, or several where a legacy wrapper held them."""
+        self.call_id = ""
+        self.wire_id = ""
+        self.name = ""
+        self.form: str | None = None
+
+    @property
+    def started(self) -> bool:
+        return self.index >= 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+    def merge_name(self, name: str) -> None:
+        """Merge a name that is whole, repeated with every fragment, or, rarely, split into pieces."""
+        if not self.started and name != self.name:
+            self.name = name if name.startswith(self.name) else self.name + name
+
+
+def join_surrogates(block: OpenBlock, text: str) -> str:
+    """Join surrogate pairs that were split between two deltas; a lone half becomes U+FFFD."""
+    text = block.half + text
+    block.half = ""
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        block.half = text[-1]
+        text = text[:-1]
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

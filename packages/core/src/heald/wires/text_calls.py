@@ -1,0 +1,224 @@
+"""Recognises calls that a model writes into its text, because its server does not parse them.
+
+Models are trained on different forms: `<tool_call>` (Hermes, Qwen), `<function=…>` (Llama, Qwen Coder),
+`<|python_tag|>` (Llama), `[TOOL_CALLS]` (Mistral), `<｜tool▁calls▁begin｜>` (DeepSeek), JSON with or without a fence,
+and Python-like calls. A call counts only if it names a tool that was offered. All other text is passed on unchanged.
+"""
+
+import re
+
+from heald.core.lazy import lazy_pattern
+from heald.wires.text_call import TextCall, Tools
+from heald.wires.text_call_forms import OPENERS, read_calls
+from heald.wires.text_call_json import BracketScan, may_be_json_call
+from heald.wires.text_call_python import end_of_python, python_name
+
+MAX_HELD = 400_000
+"""The largest text that is held back as the possible beginning of a call."""
+
+
+Part = str | TextCall
+
+_LONGEST = max(len(opener) for _, opener, _ in OPENERS)
+_OPENER_STARTS = frozenset(opener[:size] for _, opener, _ in OPENERS for size in range(1, len(opener) + 1))
+_LINE_START = lazy_pattern(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\()?[A-Za-z_]\w*\()")
+
+
+_LANGUAGES = ("", "json", "tool_call", "tool_calls", "tool_code", "tool", "python", "py", "xml", "function")
+_PLAIN = lazy_pattern(r"[^\n<\[{`✿]+")
+"""Text that begins no call, unless it stands at the start of a line."""
+_UNDECIDED = lazy_pattern(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
+_PREFIXES = ("", "functions.", "default_api.")
+
+
+class TextCalls:
+    """Splits a streamed text into text and calls. `tools` has the names of the arguments of each tool, in order."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._held = ""
+        self._form = ""  # of the possible call in `_held`; empty if there is none
+        self._brackets = BracketScan()
+        self._searched = 0
+        self._at_line_start = True
+        self._after_call = False
+        self.failed = False
+        """A text looked like a call and was none that can be read."""
+
+    def is_plain(self, text: str) -> bool:
+        """Whether the next piece of text is no part of a call. Such a piece need not be fed."""
+        if self._held or self._at_line_start or self._after_call:
+            return False
+        return _PLAIN.fullmatch(text) is not None
+
+    def feed(self, text: str) -> list[Part]:
+        if self.is_plain(text):
+            return [text]
+        self._held += text
+        parts: list[Part] = []
+        while self._held and self._step(parts):
+            pass
+        return parts
+
+    def close(self) -> list[Part]:
+        """Return the rest. A form that was not ended reaches to here."""
+        parts: list[Part] = []
+        if self._form:
+            self._finish(parts, self._held, "")
+        else:
+            self._pass_on(parts, self._held)
+        self._held = ""
+        return parts
+
+    def _step(self, parts: list[Part]) -> bool:
+        """Process a piece of the held text. Returns False if more text is needed."""
+        if self._form:
+            return self._read_form(parts)
+        opener = self._next_opener()
+        if opener is None:
+            keep = self._undecided()
+            self._pass_on(parts, self._held[: len(self._held) - keep])
+            self._held = self._held[len(self._held) - keep :]
+            return False
+        at, form = opener
+        self._pass_on(parts, self._held[:at])
+        self._held, self._form = self._held[at:], form
+        self._brackets, self._searched = BracketScan(), 0
+        return True
+
+    def _next_opener(self) -> tuple[int, str] | None:
+        """Return where the next possible call begins, and its form."""
+        held = self._held
+        marks = [(at, form) for form, opener, _ in OPENERS if (at := held.find(opener)) >= 0]
+        start = 0
+        while start <= len(held):
+            if start > 0 or self._at_line_start:
+                line = _LINE_START.match(held, start)
+                if line is not None and self._may_begin_call(held, start):
+                    marks.append((start, "json" if re.match(r"[ \t]*(?:\[\s*)?\{", held[start:]) else "python"))
+                    break
+            newline = held.find("\n", start)
+            if newline < 0:
+                break
+            start = newline + 1
+        return min(marks) if marks else None
+
+    def _may_begin_call(self, text: str, at: int) -> bool:
+        """Whether a line that begins with a bracket or a name may be a call."""
+        rest = text[at:].lstrip(" \t")
+        if rest[:1] == "{" or re.match(r"\[\s*\{", rest):
+            return may_be_json_call(rest, self._tools)
+        return python_name(rest.removeprefix("[")) in self._tools
+
+    def _undecided(self) -> int:
+        """Return how many characters at the end may begin a call."""
+        held = self._held
+        line = held.rfind("\n") + 1
+        if (line > 0 or self._at_line_start) and len(held) - line < 80:
+            rest = held[line:].lstrip(" \t")
+            name = _UNDECIDED.fullmatch(rest)
+            if name is not None and self._may_become_name(name[1]):
+                return len(held) - line
+        for size in range(min(_LONGEST - 1, len(held)), 0, -1):
+            if held[-size:] in _OPENER_STARTS:
+                return size
+        return 0
+
+    def _may_become_name(self, text: str) -> bool:
+        """Whether a text may be the beginning of the name of a tool, or of `print`."""
+        names = ("print", *(f"{prefix}{tool}" for prefix in _PREFIXES for tool in self._tools))
+        return any(name.startswith(text) or text == f"{name}.call"[: len(text)] for name in names)
+
+    def _read_form(self, parts: list[Part]) -> bool:
+        held = self._held
+        if len(held) > MAX_HELD:
+            self._release(parts)
+            return True
+        end = self._end_of_form()
+        if end is None:
+            if self._is_hopeless():
+                self._release(parts)
+                return True
+            return False
+        self._finish(parts, held[:end], held[end:])
+        return bool(self._held)
+
+    def _end_of_form(self) -> int | None:
+        """Return where the possible call ends, if it is complete."""
+        held = self._held
+        if self._form == "json":
+            return self._brackets.feed(held)
+        if self._form == "python":
+            end = end_of_python(held, self._searched)
+            self._searched = max(held.rfind("\n"), 0)
+            return end
+        for form, opener, closers in OPENERS:
+            if form == self._form and held.startswith(opener):
+                start = held.find("\n") if form == "fenced" else len(opener)
+                if start < 0:
+                    return None
+                ends = [(at, closer) for closer in closers if (at := held.find(closer, start)) >= 0]
+                if ends:
+                    at, closer = min(ends)
+                    return at + len(closer)
+        return None
+
+    def _is_hopeless(self) -> bool:
+        """Whether the text cannot become a call, so that it need not wait for its end."""
+        held = self._held
+        match self._form:
+            case "fenced":
+                head, newline, body = held[3:].partition("\n")
+                if not newline:
+                    return len(head) > 40 or not re.fullmatch(r"[\w+-]*[ \t]*", head)
+                return not self._may_be_fenced_call(head.strip().lower(), body)
+            case "json":
+                return not may_be_json_call(held, self._tools)
+            case "python":
+                return "\n\n" in held
+            case _:
+                return False
+
+    def _may_be_fenced_call(self, language: str, body: str) -> bool:
+        text = body.lstrip()
+        if language not in _LANGUAGES:
+            return False
+        if not text:
+            return True
+        if text[0] in "{[":
+            return may_be_json_call(text, self._tools)
+        if text[0] == "<":
+            return any(opener.startswith(text[: len(opener)]) for _, opener, _ in OPENERS if opener[0] == "<")
+        if "(" not in text.partition("\n")[0]:
+            return "\n" not in text and len(text) < 80 and _UNDECIDED.fullmatch(text) is not None
+        if _UNDECIDED.fullmatch(text):
+            return True
+        return python_name(text) in self._tools
+
+    def _finish(self, parts: list[Part], text: str, rest: str) -> None:
+        """End a form: its calls are added, or its text is passed on."""
+        form, self._form, self._held = self._form, "", rest
+        calls = read_calls(text, form, self._tools)
+        if not calls:
+            self.failed = self.failed or form not in ("fenced", "json", "python")
+            self._pass_on(parts, text)
+            return
+        parts += calls
+        self._at_line_start = self._after_call = True
+
+    def _release(self, parts: list[Part]) -> None:
+        """Pass on the first character or fence of a text that is no call."""
+        size = 3 if self._form == "fenced" else max(len(self._held) - len(self._held.lstrip(" \t")), 0) + 1
+        self._form = ""
+        text, self._held = self._held[:size], self._held[size:]
+        self._pass_on(parts, text)
+        self._at_line_start = False
+
+    def _pass_on(self, parts: list[Part], text: str) -> None:
+        """Pass on text. Blank space behind a call is dropped."""
+        if self._after_call:
+            text = text.lstrip()
+            self._after_call = not text
+        if text:
+            self._at_line_start = text.rpartition("\n")[2].strip(" \t") == "" and ("\n" in text or self._at_line_start)
+            parts.append(text)

@@ -1,0 +1,247 @@
+"""Writes a streamed message: opens and closes blocks, assigns indexes and ids, and parses the arguments of calls.
+
+A wire reports what arrived (`_add_text`, `_add_thinking`, `_start_call`, `_add_arguments`), the writer emits payloads.
+"""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+from heald.core.events import (
+    InputJsonDelta,
+    TextContentBlockStart,
+    TextContentBlockStop,
+    TextDelta,
+    ThinkingContentBlockStart,
+    ThinkingContentBlockStop,
+    ThinkingDelta,
+    ToolUseContentBlockStart,
+    ToolUseContentBlockStop,
+)
+from heald.core.ids import new_id
+from heald.core.json import JsonObject, encode_text
+from heald.core.messages import Image, Source, ToolCall
+from heald.core.payload import Payload
+from heald.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
+from heald.core.turn import StopReason
+from heald.wires.finished_call import build_call, expand_parallel_calls
+from heald.wires.open_block import BlockKind, OpenBlock, join_surrogates
+from heald.wires.server_tools import MAX_TEXT, ServerCall, ServerResult
+
+MAX_DELTA = 128 * 1024
+"""Characters of one delta, each of which JSON may write as six bytes: a larger one becomes several."""
+
+
+WHOLE_FILE, FILE_PARTS = "file", "search-replace"
+FILE_FORMS = frozenset({WHOLE_FILE, FILE_PARTS})
+"""The forms of calls that were written as files."""
+
+
+PARALLEL = "multi_tool_use.parallel"
+
+
+class MessageWriter:
+    """Writes one message, block by block."""
+
+    __slots__ = (
+        "_blocks",
+        "_call_ids",
+        "_current",
+        "_has_surrogates",
+        "_images",
+        "_out",
+        "_sources",
+        "_started",
+        "_used_ids",
+        "id",
+    )
+
+    def __init__(self, message: str, used_ids: Container[str]) -> None:
+        self.id = message or new_id("msg")
+        self._used_ids = used_ids
+        self._out: list[Payload] = []
+        self._blocks: list[OpenBlock] = []
+        self._call_ids: set[str] = set()
+        self._sources: dict[tuple[str, str | None], Source] = {}
+        self._images: list[Image] = []
+        self._current: OpenBlock | None = None
+        self._started = 0
+        self._has_surrogates = False  # half a surrogate pair was seen: every text is checked from now on
+
+    # --- content ------------------------------------------------------------------------------------------------
+
+    def _add_text(self, text: str, kind: BlockKind = "text") -> str:
+        """Add a piece of text and return it as it was emitted."""
+        block = self._current
+        if block is None or block.kind != kind:
+            block = self._open_block(kind)
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
+        block.parts.append(text)
+        if len(text) <= MAX_DELTA:
+            self._out.append(TextDelta(block.index, block.id, text))
+        else:
+            self._out += [TextDelta(block.index, block.id, piece) for piece in split_delta(text)]
+        return text
+
+    def _add_refusal(self, text: str) -> str:
+        return self._add_text(text, "refusal")
+
+    def _add_thinking(self, text: str) -> str:
+        block = self._current
+        if block is None or block.kind != "thinking":
+            block = self._open_block("thinking")
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
+        block.parts.append(text)
+        if len(text) <= MAX_DELTA:
+            self._out.append(ThinkingDelta(block.index, block.id, text))
+        else:
+            self._out += [ThinkingDelta(block.index, block.id, piece) for piece in split_delta(text)]
+        return text
+
+    def _open_block(self, kind: BlockKind) -> OpenBlock:
+        """Open a text or thinking block; the one before it is closed."""
+        self._close_block()
+        block = OpenBlock(kind)
+        self._blocks.append(block)
+        self._announce(block)
+        self._current = block
+        return block
+
+    def _close_block(self) -> None:
+        """Close the open text or thinking block."""
+        if self._current is not None:
+            self._close(self._current)
+            self._current = None
+
+    def _start_call(self, wire_id: str, name: str) -> OpenBlock:
+        """Begin a call. It is announced with its first arguments, when its name is complete."""
+        block = OpenBlock("tool")
+        block.wire_id = wire_id
+        block.name = name
+        block.call_id = self._unique_id(wire_id)
+        self._blocks.append(block)
+        return block
+
+    def _add_arguments(self, block: OpenBlock, text: str) -> None:
+        if block.closed:
+            return
+        if block.index < 0 and _is_named(block):
+            self._announce(block)
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
+        block.parts.append(text)
+        if block.index >= 0 and len(text) <= MAX_DELTA:
+            self._out.append(InputJsonDelta(block.index, block.id, text))
+        elif block.index >= 0:
+            self._out += [InputJsonDelta(block.index, block.id, piece) for piece in split_delta(text)]
+
+    def _replace_arguments(self, block: OpenBlock, text: str) -> None:
+        """Set the arguments to the provider's final text."""
+        so_far = block.text
+        if text.startswith(so_far):
+            if len(text) > len(so_far):
+                self._add_arguments(block, text[len(so_far) :])
+            return
+        block.parts = [text]
+
+    def _add_source(self, title: str, url: Any, quote: Any = None) -> None:
+        url, quote = (value if isinstance(value, str) else None for value in (url, quote))
+        if (url or title, quote) in self._sources:
+            return
+        source = self._sources[url or title, quote] = Source(title or url or "", url, quote)
+        block = self._current.id if self._current is not None else ""
+        self._out.append(CitationAdded(self.id, block, source))
+
+    def _add_server_call(self, call: ServerCall) -> None:
+        self._close_block()
+        self._out.append(ServerToolCall(self.id, call.id, call.name, call.input))
+
+    def _add_server_result(self, result: ServerResult) -> None:
+        self._close_block()
+        text = result.text if len(result.text) <= MAX_TEXT else f"{result.text[:MAX_TEXT]}…"
+        self._out.append(ServerToolResult(self.id, result.id, result.name, text, list(result.sources), result.is_error))
+
+    def _add_image(self, media_type: str, data: str) -> None:
+        self._images.append(Image(media_type=media_type, data=data))
+
+    # --- finished calls --------------------------------------------------------------------
+
+    def _finish_call(self, block: OpenBlock, stop: StopReason) -> list[ToolCall]:
+        if block.name == PARALLEL:
+            expanded = expand_parallel_calls(block.text)
+            if expanded is not None:
+                return [self._build_expanded_call(name, arguments, stop) for name, arguments in expanded]
+        if not block.text.strip():
+            block.parts = []
+            self._add_arguments(block, "{}")
+        if not block.started:
+            self._announce(block)
+        self._close(block)
+        wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
+        return [build_call(block.call_id, wire_id, block.name, block.text, stop, block.form)]
+
+    def _build_expanded_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
+        block = OpenBlock("tool")
+        block.name = name
+        block.call_id = self._unique_id("")
+        self._announce(block)
+        self._add_arguments(block, encode_text(arguments))
+        self._close(block)
+        return build_call(block.call_id, None, name, block.text, stop)
+
+    # --- starts, stops, ids -------------------------------------------------------------------------------------
+
+    def _announce(self, block: OpenBlock) -> None:
+        if block.kind == "tool":
+            self._close_block()
+        for earlier in self._blocks:  # a call that still waits for its arguments keeps its position
+            if earlier is block:
+                break
+            if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
+                self._announce(earlier)
+        block.index = self._started
+        block.id = f"{self.id}.{block.index}"
+        self._started += 1
+        if block.kind == "tool":
+            self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name, block.form))
+            if block.parts:  # they arrived before the name
+                self._out += [InputJsonDelta(block.index, block.id, piece) for piece in split_delta(block.text)]
+        elif block.kind == "thinking":
+            self._out.append(ThinkingContentBlockStart(block.index, block.id))
+        else:
+            self._out.append(TextContentBlockStart(block.index, block.id, block.kind == "refusal"))
+
+    def _close(self, block: OpenBlock) -> None:
+        if block.closed:
+            return
+        block.closed = True
+        if block.half:
+            delta: Callable[[int, str, str], Payload] = (
+                ThinkingDelta if block.kind == "thinking" else InputJsonDelta if block.kind == "tool" else TextDelta
+            )
+            block.parts.append("\ufffd")
+            self._out.append(delta(block.index, block.id, "\ufffd"))
+            block.half = ""
+        if block.kind == "tool":
+            self._out.append(ToolUseContentBlockStop(block.index, block.id, block.call_id))
+        elif block.kind == "thinking":
+            self._out.append(ThinkingContentBlockStop(block.index, block.id))
+        else:
+            self._out.append(TextContentBlockStop(block.index, block.id))
+
+    def _unique_id(self, wire_id: str) -> str:
+        call_id = wire_id
+        if not call_id or call_id in self._call_ids or call_id in self._used_ids:
+            call_id = new_id("call")
+        self._call_ids.add(call_id)
+        return call_id
+
+
+def _is_named(block: OpenBlock) -> bool:
+    return bool(block.name) and block.name != PARALLEL
+
+
+def split_delta(text: str) -> list[str]:
+    """Cut a text into pieces of the largest size that a delta may have."""
+    return [text[at : at + MAX_DELTA] for at in range(0, len(text), MAX_DELTA)] or [""]

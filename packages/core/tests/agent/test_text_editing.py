@@ -1,0 +1,184 @@
+"""A small model writes files as text; they go through the same gate, previews and log as calls."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import heald
+from heald.core.envelope import Event
+from heald.core.events import ApprovalRequested, FileChanged, FilePreview
+from heald.core.messages import ToolCall, ToolResult
+from heald.providers.model_size import is_small_model
+from heald.testing.server import Reply, ScriptedServer
+from heald.testing.streams import wire_reply
+from heald_check import check_log
+
+SMALL = "qwen2.5-coder-1.5b-instruct"
+
+
+async def run(
+    folder: Path,
+    replies: list[Reply],
+    prompt: str,
+    *,
+    name: str = SMALL,
+    facts: dict[str, object] | None = None,
+    **options: Any,
+) -> tuple[heald.AgentResult, list[Event], ScriptedServer]:
+    events: list[Event] = []
+    async with ScriptedServer(replies, facts=facts) as server:
+        model = heald.Model(name, base_url=server.url + "/v1", api_key="no-key")
+        async with heald.Agent(model, tools=["files"], workspace=folder, **options) as agent:
+            agent.subscribe(events.append)
+            result = await agent.run(prompt)
+    assert check_log(events) == []
+    return result, events, server
+
+
+def of(events: list[Event], kind: type[Any]) -> list[Any]:
+    return [event.data for event in events if isinstance(event.data, kind)]
+
+
+async def test_a_whole_file(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text("def add(a, b):\n    return a - b\n")
+    (tmp_path / "notes.txt").write_text("remember\n")
+    answer = "The sign is wrong.\n\nadd.py\n```python\ndef add(a, b):\n    return a + b\n```\n"
+    result, events, server = await run(tmp_path, [wire_reply("chat", text=list(answer))], "Fix the sum in add.py.")
+    assert (tmp_path / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
+    assert (result.status, result.turns) == ("completed", 1)
+    assert [(call.name, call.form) for call in of(events, ToolCall)] == [("write_file", "file")]
+    assert "".join(preview.text for preview in of(events, FilePreview)) == "def add(a, b):\n    return a + b\n"
+    body = server.requests[0].body
+    assert "tools" not in body
+    assert "its path alone on a line" in body["messages"][0]["content"]
+    assert "works with tools" not in body["messages"][0]["content"]
+    assert "return a - b" in str(body["messages"][-1]["content"])
+
+
+async def test_parts_that_do_not_fit_are_reported_to_the_model(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\ny = 2\n")
+    part = "a.py\n```\n<<<<<<< SEARCH\n{}\n=======\ny = 3\n>>>>>>> REPLACE\n```\n"
+    replies = [wire_reply("chat", text=part.format("y = 7")), wire_reply("chat", text=part.format("y = 2"))]
+    result, events, server = await run(tmp_path, replies, "Set y to 3 in a.py.")
+    assert (tmp_path / "a.py").read_text() == "x = 1\ny = 3\n"
+    assert result.turns == 2
+    assert [call.form for call in of(events, ToolCall)] == ["search-replace"] * 2
+    sent = server.requests[1].body["messages"]
+    assert [message["role"] for message in sent] == ["system", *["user", "assistant"] * 2, "user"]
+    assert "could not be done" in str(sent[-1]["content"])
+
+
+async def test_a_person_is_asked(tmp_path: Path) -> None:
+    seen: list[ApprovalRequested] = []
+
+    def refuse(request: ApprovalRequested) -> bool:
+        seen.append(request)
+        return False
+
+    _, events, _ = await run(
+        tmp_path,
+        [wire_reply("chat", text="b.txt\n```\nhello\n```"), wire_reply("chat", text="Then not.")],
+        "Write b.txt.",
+        permissions="ask",
+        on_approval=refuse,
+    )
+    assert len(seen) == 1
+    assert not (tmp_path / "b.txt").exists()
+    assert [result.status for result in of(events, ToolResult)] == ["denied"]
+    assert of(events, FileChanged) == []
+
+
+async def test_a_file_that_is_cut_off_is_not_written(tmp_path: Path) -> None:
+    cut = wire_reply("chat", text="b.txt\n```\nhello\nwor", stop="max_tokens")
+    _, events, _ = await run(tmp_path, [cut, wire_reply("chat", text="Too long.")], "Write b.txt.")
+    assert [call.invalid.reason for call in of(events, ToolCall)] == ["truncated"]
+    assert not (tmp_path / "b.txt").exists()
+
+
+async def test_words_need_no_file(tmp_path: Path) -> None:
+    result, events, _ = await run(tmp_path, [wire_reply("chat", text="It is a folder.")], "What is this?")
+    assert (result.text, of(events, ToolCall)) == ("It is a folder.", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "first", "reminder"),
+    [
+        ("a.py", "x = 1\n", "x = 1\n", "nothing has changed"),
+        ("a.py", "x = 1\n", "x = (2\n", "cannot be read: '(' was never closed in line 1"),
+        ("a.py", "def f():\n    return 1\n", "def f(x):\n    return 1\n", "The parameter x of f in a.py is never used"),
+        ("a.json", '{"x": 1}\n', '{"x": 2,}\n', "cannot be read"),
+        ("a.py", "def f():\n    pass\n\n\ndef g():\n    pass\n", "def f():\n    return 1\n", "leaves out g of a.py"),
+    ],
+)
+async def test_a_fault_is_reported_once(tmp_path: Path, path: str, before: str, first: str, reminder: str) -> None:
+    (tmp_path / path).write_text(before)
+    replies = [wire_reply("chat", text=f"{path}\n```\n{text}```\n") for text in (first, first.replace("1", "3"))]
+    result, _, server = await run(tmp_path, [*replies, wire_reply("chat", text="Never.")], f"Change f and x in {path}.")
+    assert (result.status, result.turns) == ("completed", 2)
+    assert reminder in str(server.requests[1].body["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def area():\n    pass\n", "def rectangle_area():\n    pass\n"),
+        ("def f():\n    pass\n\n\ndef g():\n    pass\n", "def f():\n    pass\n"),
+        ("def f(:\n", "def f(x:\n"),
+    ],
+)
+async def test_no_fault(tmp_path: Path, before: str, after: str) -> None:
+    (tmp_path / "a.py").write_text(before)
+    reply = wire_reply("chat", text=f"a.py\n```\n{after}```\n")
+    result, _, _ = await run(tmp_path, [reply], "Remove g from a.py, or rename the function.")
+    assert (result.status, result.turns, (tmp_path / "a.py").read_text()) == ("completed", 1, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit_format", "as_text"),
+    [
+        (SMALL, "auto", True),
+        (SMALL, "tools", False),
+        ("qwen2.5-coder-32b", "auto", False),
+        ("big-model", "text", True),
+    ],
+)
+async def test_who_writes_text(tmp_path: Path, name: str, edit_format: Any, as_text: bool) -> None:
+    reply = wire_reply("chat", text="Hello.")
+    _, _, server = await run(tmp_path, [reply], "Hello.", name=name, edit_format=edit_format)
+    assert ("tools" not in server.requests[0].body) is as_text
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "as_text"),
+    [("mine", 1_543_714_304, True), ("mine", 32_763_876_352, False), ("mine-32b", 1_543_714_304, False)],
+)
+async def test_a_server_states_the_size_of_its_model(tmp_path: Path, name: str, parameters: int, as_text: bool) -> None:
+    facts: dict[str, object] = {"/v1/models": {"data": [{"id": "/m.gguf", "meta": {"n_params": parameters}}]}}
+    _, _, server = await run(tmp_path, [wire_reply("chat", text="Hello.")], "Hello.", name=name, facts=facts)
+    body = server.requests[0].body
+    assert ("tools" not in body) is as_text
+    assert ("works with tools" in body["messages"][0]["content"]) is not as_text
+
+
+def test_sizes_in_names() -> None:
+    assert is_small_model("Qwen2.5-Coder-1.5B-Instruct-Q4_K_M.gguf")
+    assert is_small_model("llama3.2:3b")
+    assert is_small_model("org/smollm2-360m-0.36b")
+    for name in ("gpt-5", "qwen3:8b", "mixtral-8x7b", "claude-sonnet-4-6", "gemma-2b9b", "phi-4"):
+        assert not is_small_model(name), name
+
+
+async def test_files_that_may_not_be_read_unasked_are_not_shown(tmp_path: Path) -> None:
+    """Neither secrets, under any name, nor what a rule forbids; the rest is shown."""
+    (tmp_path / "app.py").write_text("print('hello')\n")
+    (tmp_path / ".env").write_text("API_KEY=sk-CANARY-0123456789abcdef\n")
+    (tmp_path / "settings.txt").symlink_to(".env")
+    (tmp_path / "private.txt").write_text("CANARY of a rule\n")
+    answers = [wire_reply("chat", text="Nothing to do.")]
+    permissions = heald.Permissions("auto", ["deny read_file(private.txt)"])
+    prompt = "Look at app.py, .env, settings.txt and private.txt."
+    _, _, server = await run(tmp_path, answers, prompt, permissions=permissions)
+    sent = str(server.requests[0].body)
+    assert "hello" in sent
+    assert "CANARY" not in sent

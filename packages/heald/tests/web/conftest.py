@@ -1,0 +1,62 @@
+"""The page in a real browser, on the real server, with models whose turns are written in code.
+
+All tests of a process share one server. A test that begins with a request or a project uses `visit`, the page that
+stays open from test to test; one that needs an untouched browser uses `first_visit`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+
+import pytest
+import pytest_asyncio
+from page_support import BUILT, HOST, OpenPage, Visit, empty_server, visiting
+from playwright.async_api import Browser
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """Where the server is, with its token."""
+    if not BUILT.is_file():
+        pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "work").mkdir()
+    (folder / "work" / "readme.md").write_text("# Demo\n")
+    command = [sys.executable, str(HOST), "--data", str(folder / "data"), "--workspace", str(folder / "work")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"HEALD_TOKEN": "t" * 32}) as server:
+        assert server.stdout is not None
+        ready = json.loads(server.stdout.readline())
+        yield f"{ready['url']}/#token={ready['token']}"
+        server.terminate()
+        server.wait(20)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def first_visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
+    """A person who has never been there. At the end nothing must have gone wrong in the page."""
+    async with visiting(chrome, address) as visit:
+        yield visit
+    await empty_server(address)
+    assert not (visit.strict and visit.problems), visit.problems
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def open_page(address: str, chrome: Browser) -> AsyncGenerator[OpenPage]:
+    """The page that stays open from test to test."""
+    shared = OpenPage(chrome, address)
+    yield shared
+    await shared.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(open_page: OpenPage, request: pytest.FixtureRequest) -> AsyncGenerator[Visit]:
+    """A person with the page open at its start. At the end nothing must have gone wrong in it."""
+    visit = await open_page.show_start()
+    failures = request.session.testsfailed
+    yield visit
+    problems = visit.problems if visit.strict else []
+    if problems or request.session.testsfailed > failures or not await open_page.clear():
+        await open_page.close()
+    assert not problems, problems

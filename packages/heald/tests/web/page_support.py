@@ -1,0 +1,201 @@
+"""What tests of the page share: where things lie, and a person who uses it."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import aiohttp
+from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
+
+from repository import ROOT
+
+HOST = ROOT / "web" / "dev" / "host.py"
+BUILT = ROOT / "src" / "heald" / "server" / "built" / "index.html"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+LONG = 20_000
+"""Milliseconds that anything may take on a slow machine."""
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+TRANSITIONS = """() => Promise.allSettled(
+    document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))"""
+"""Until colours have changed: what is between two themes has the contrast of neither."""
+
+expect.set_options(timeout=LONG)
+
+
+class Visit:
+    """Somebody with the page open."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.forget()
+        page.set_default_timeout(LONG)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", self._console)
+
+    def forget(self) -> None:
+        """Begin a test: nothing went wrong so far."""
+        self.problems: list[str] = []
+        self.strict = True
+        """Whether nothing may go wrong in this test."""
+        self.expected: list[str] = ["directive 'webrtc'", "it broke"]
+        """Parts of what the console may say in this test."""
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(part in message.text for part in self.expected):
+            self.problems.append(message.text)
+
+    async def open(self) -> None:
+        await self.page.goto(self.address)
+        await expect(self.page.get_by_test_id("connection")).to_have_text("Connected")
+
+    async def ask(
+        self, text: str, *, model: str = "scripted/quick", permissions: str = "auto", folder: str = ""
+    ) -> None:
+        """Start a session with a first request."""
+        page = self.page
+        await page.evaluate("location.hash = '#/'")
+        await page.get_by_role("radio", name="Assistant").click()
+        await page.get_by_label("Model").select_option(model)
+        await page.get_by_label("Permissions").select_option(permissions)
+        if folder:
+            await page.get_by_label("Folder").select_option(folder)
+        await page.get_by_label("What to work on").fill(text)
+        await page.get_by_role("button", name="Start", exact=True).click()
+        await expect(page.get_by_role("log", name="Conversation")).to_be_visible()
+
+    async def send_message(self, text: str) -> None:
+        await self.page.get_by_label("Message", exact=True).fill(text)
+        await self.page.keyboard.press("Enter")
+
+    async def build(self, text: str, variants: int = 2, models: Sequence[str] = ("quick", "calm", "bright")) -> None:
+        """Start a project."""
+        page = self.page
+        await page.evaluate("location.hash = '#/'")
+        await page.get_by_label("What to build").fill(text)
+        await page.get_by_role("button", name=re.compile("^Models")).click()
+        await page.get_by_role("menuitemradio", name="Automatic").click()
+        for model in models:
+            await page.get_by_role("menuitemcheckbox", name=f"scripted/{model}").click()
+        await page.keyboard.press("Escape")
+        await page.get_by_label("Variants").select_option(str(variants))
+        await page.get_by_role("button", name="Build", exact=True).click()
+        await expect(page.get_by_role("group", name="Variants")).to_be_visible()
+
+    @property
+    def log(self) -> Locator:
+        return self.page.get_by_role("log", name="Conversation")
+
+    @property
+    def working(self) -> Locator:
+        return self.page.get_by_test_id("working")
+
+    def tool(self, name: str) -> Locator:
+        return self.page.get_by_role("group", name=f"Tool {name}")
+
+    async def done(self, count: int = 1) -> None:
+        """All of it is over, for the count-th time in this conversation."""
+        await expect(self.page.locator(".ended")).to_have_count(count)
+        await expect(self.working).to_have_count(0)
+
+    async def built(self, variants: int = 2) -> None:
+        """Every variant is done."""
+        cards = self.page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile("completed"))
+        await expect(cards).to_have_count(variants)
+
+    async def axe(self, *rules: str) -> list[dict[str, Any]]:
+        """What axe finds wrong with what is shown, by these rules or by all of them.
+
+        The style sheets are the same in all views: the rule that reads them is tried once in a page."""
+        options: dict[str, Any] = {"iframes": False, "resultTypes": ["violations"], "preload": False}
+        if rules:
+            options["runOnly"] = list(rules)
+        if not await self.page.evaluate("'axe' in window"):
+            await self.page.evaluate(AXE.read_text())
+            options["preload"] = True
+        await self.page.evaluate(TRANSITIONS)
+        violations = await self.page.evaluate(
+            "options => axe.run(document, options).then(one => one.violations)", options
+        )
+        return [
+            {
+                "rule": violation["id"],
+                "help": violation["help"],
+                "nodes": [node["html"][:160] for node in violation["nodes"][:3]],
+            }
+            for violation in violations
+        ]
+
+
+@asynccontextmanager
+async def visiting(chrome: Browser, address: str) -> AsyncGenerator[Visit]:
+    """Open the page at an address, as a person who has never been there."""
+    context = await chrome.new_context(viewport=SIZE)
+    visit = Visit(await context.new_page(), address)
+    try:
+        await visit.open()
+        yield visit
+    finally:
+        await asyncio.wait_for(context.close(), 20)
+
+
+class OpenPage:
+    """One page for many tests: loading it costs more than most of what a test does with it."""
+
+    def __init__(self, chrome: Browser, address: str) -> None:
+        self._chrome = chrome
+        self._address = address
+        self._stack = AsyncExitStack()
+        self._visit: Visit | None = None
+
+    async def show_start(self) -> Visit:
+        """Show the start of the page."""
+        if self._visit is None:
+            self._visit = await self._stack.enter_async_context(visiting(self._chrome, self._address))
+        else:
+            await self._visit.page.evaluate("location.hash = '#/'")
+            await expect(self._visit.page.get_by_label("What to build")).to_be_visible()
+        self._visit.forget()
+        return self._visit
+
+    async def clear(self) -> bool:
+        """Remove what a test left in the browser and on the server. False: that failed, and the page is of no use."""
+        assert self._visit is not None
+        page = self._visit.page
+        try:
+            for other in page.context.pages:
+                if other is not page:
+                    await other.close()
+            await page.unroute_all()
+            await page.set_viewport_size(SIZE)
+            await page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+            await page.evaluate("location.hash = '#/settings'")
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+            await page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            await empty_server(self._address)
+            await page.get_by_label("Search projects and sessions").fill("")
+            await page.evaluate("location.hash = '#/sessions'")
+            await expect(page.get_by_role("list", name="Recent")).to_have_text("Nothing here yet.")
+        except (AssertionError, Error):
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Close it. The next test opens another."""
+        self._visit = None
+        await self._stack.aclose()
+        await empty_server(self._address)
+
+
+async def empty_server(address: str) -> None:
+    """Delete all projects and sessions, also those at work: the start of the page shows and runs them."""
+    url, _, token = address.partition("/#token=")
+    async with aiohttp.ClientSession(url, headers={"Authorization": f"Bearer {token}"}) as client:
+        for kind in ("projects", "sessions"):
+            async with client.get(f"/{kind}") as answer:
+                listed: list[dict[str, str]] = (await answer.json())[kind]
+            for entry in listed:
+                async with client.delete(f"/{kind}/{entry['id']}") as answer:
+                    assert answer.status in (204, 404), await answer.text()

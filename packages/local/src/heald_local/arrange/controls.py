@@ -1,0 +1,349 @@
+"""Recognises buttons, fields, labels and tick boxes."""
+
+import itertools
+import re
+from dataclasses import replace
+
+from heald_local.arrange.colours import is_blue, is_vivid
+from heald_local.arrange.icon_buttons import mark_icon_buttons
+from heald_local.arrange.part import Part
+from heald_pictures.colours import contrast
+from heald_pictures.elements import Border, Box, Control, TextElement
+from heald_pictures.rect import Rect, hull
+
+HEIGHTS = (22.0, 68.0)
+TALLEST_AREA = 260.0
+FIELDS = frozenset({"input", "select", "textarea"})
+_LONGEST_LABEL = 40
+WIDEST_BUTTON, WIDEST_FILLED = 460.0, 640.0
+LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
+_RINGS = frozenset("Oo0○◯〇")
+_LONGEST_NAME = 80
+_WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER = 160.0, 90.0, 60.0
+_GRIP = 20.0  # pixels of the corner of a text area
+_FEWEST_QUESTIONS = 3
+_FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
+_TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are no placeholder
+_DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
+_HEX = re.compile(r"#[0-9a-f]{6}")
+_MAGNIFIERS = frozenset({"search", "magnifying-glass"})
+_MOST_INITIALS = 3
+_STOPS, _FEWEST_SPACES = (".", "?", "!", "…"), 3  # of a sentence
+_SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
+
+
+def mark_controls(part: Part, used: list[int] | None = None) -> Part:
+    """Mark the controls of a tree. Each control gets a name."""
+    count = used if used is not None else [0]
+    children = tuple(mark_controls(child, count) for child in part.children)
+    part = replace(
+        part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
+    )
+    part = mark_icon_buttons(_mark_segments(_mark_search(_mark_question(part), count)))
+    if part.kind == "row" and part.box is None and part.children != children:
+        part = replace(part, rect=hull(child.rect for child in part.children))
+    part = replace(part, children=_name_states(part.children))
+    if part.box is None or part.tag != "div":
+        return part
+    return _control(part, part.box, count) if part.box.control is None else _state(part, part.box.control)
+
+
+def _state(part: Part, control: Control) -> Part:
+    """Make an input that shows its state."""
+    if control.kind == "slider":
+        value = f"{control.value * 100:.0f}"
+        return replace(part, tag="input", name="range", attributes=(("type", "range"), ("value", value)))
+    checked = (("checked", "checked"),) if control.on else ()
+    if control.kind == "switch":
+        return replace(
+            part, tag="input", name="switch", attributes=(("type", "checkbox"), ("role", "switch"), *checked)
+        )
+    return replace(part, tag="input", name=control.kind, attributes=(("type", control.kind), *checked))
+
+
+def _name_states(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Name each input with a state after the text that follows it closely, or else the one before it."""
+    result = list(children)
+    for number, child in enumerate(children):
+        if child.box is None or child.box.control is None or child.tag != "input":
+            continue
+        after = collect_texts(children[number + 1]) if number + 1 < len(children) else []
+        before = collect_texts(children[number - 1]) if number else []
+        close = [text for text in after[:1] if text.rect.x - child.rect.right <= 24 and text.rect.y < child.rect.bottom]
+        named = next(iter([*close, *before, *after]), None)
+        if named is not None:
+            result[number] = replace(child, attributes=(*child.attributes, ("aria-label", named.text[:_LONGEST_NAME])))
+    return tuple(result)
+
+
+def collect_texts(part: Part) -> list[TextElement]:
+    texts = [part.text] if part.text is not None else []
+    for child in part.children:
+        texts += collect_texts(child)
+    return texts
+
+
+def _control(part: Part, box: Box, count: list[int]) -> Part:
+    texts = collect_texts(part)
+    low, high = HEIGHTS
+    if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
+        return part
+    pictures = [child for child in part.children if child.kind == "picture"]
+    if len(part.children) - len(texts) - len(pictures) > 0 or len(pictures) > 2:
+        return part
+    if not texts:
+        return _empty_field(part, box, count) if not part.children else part
+    text = texts[0]
+    if _is_avatar(part, text):
+        return replace(part, name="avatar")
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    framed = box.border is not None
+    tinted = is_blue(text.style.colour)
+    if framed and not tinted and any(_is_chevron(picture.rect, part, text) for picture in pictures):
+        return _field(part, text, count, pictures)
+    narrowest = _NARROW_NUMBER if text.text.isdigit() else _NARROW_FIELD
+    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
+        return _field(part, text, count, pictures)
+    if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
+        return _field(part, text, count, pictures)
+    if _is_search(part, text, pictures):
+        return _field(part, text, count, pictures)
+    centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
+    widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
+    if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and _is_command(part, text):
+        return replace(part, tag="button", name="button", attributes=(("type", "button"),))
+    return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _begins_field(part: Part, text: TextElement) -> bool:
+    """Whether words that nearly fill a wide box begin at its left edge, as a long placeholder does."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    return part.rect.w >= _WIDE_FIELD and left <= 20 and right > left + 12
+
+
+def _is_search(part: Part, text: TextElement, pictures: list[Part]) -> bool:
+    """Whether a magnifier and words stand at the left of a wide box, which has no frame."""
+    if len(pictures) != 1 or pictures[0].picture is None or pictures[0].picture.icon not in _MAGNIFIERS:
+        return False
+    left, right = pictures[0].rect.x - part.rect.x, part.rect.right - text.rect.right
+    return part.rect.w >= _WIDE_FIELD and pictures[0].rect.right <= text.rect.x and right > left + 24
+
+
+def _mark_search(part: Part, count: list[int]) -> Part:
+    """Make the words beside the button in one box a field: a box with a field and its button."""
+    if part.kind != "row" or part.box is None or part.rect.h > HEIGHTS[1] or len(part.children) != 2:
+        return part
+    words, button = part.children
+    if words.text is None or len(words.text.lines) > 1 or words.tag != "div" or button.tag != "button":
+        return part
+    if button.rect.x - words.rect.right < 24 or part.rect.right - button.rect.right > 12:
+        return part
+    count[0] += 1
+    rect = Rect(part.rect.x, button.rect.y, button.rect.x - part.rect.x, button.rect.h)
+    attributes = (("id", f"field-{count[0]}"), ("type", "text"), ("placeholder", words.text.text))
+    field = Part("stack", rect, (words,), Box(rect, part.box.fill), tag="input", name="field", attributes=attributes)
+    return replace(part, children=(field, button))
+
+
+def _mark_segments(part: Part) -> Part:
+    """Make the words beside the chosen one in a box buttons: one is chosen from several, as `Day | Week | Month`."""
+    if part.kind != "row" or part.box is None or part.rect.h > HEIGHTS[1] or len(part.children) < _FEWEST_SEGMENTS:
+        return part
+    words = [child for child in part.children if child.text is not None and child.tag == "div"]
+    chosen = [child for child in part.children if child.tag == "button"]
+    if len(chosen) != 1 or len(words) + 1 != len(part.children):
+        return part
+    if any(len(text.text) > _LONGEST_SEGMENT or len(text.lines) > 1 for word in words for text in collect_texts(word)):
+        return part
+    button = (("type", "button"),)
+    children = (
+        child
+        if child is chosen[0]
+        else Part("stack", child.rect, (child,), tag="button", name="tab", attributes=button)
+        for child in part.children
+    )
+    return replace(part, children=tuple(children))
+
+
+def _mark_question(part: Part) -> Part:
+    """Make each bold line with a small mark at the far right a button, if there are several: they unfold answers."""
+    rows = [child for child in part.children if _is_question(child)]
+    if part.kind != "stack" or len(rows) < _FEWEST_QUESTIONS:
+        return part
+    attributes = (("type", "button"), ("aria-expanded", "false"))
+    children = (
+        replace(child, tag="button", name="question", attributes=attributes) if child in rows else child
+        for child in part.children
+    )
+    return replace(part, children=tuple(children))
+
+
+def _is_question(part: Part) -> bool:
+    if part.kind != "row" or part.box is not None or part.tag != "div" or len(part.children) != 2:
+        return False
+    words, mark = part.children
+    if words.text is None or len(words.text.lines) > 1 or words.text.style.weight < 600 or mark.tag != "div":
+        return False
+    small = mark.picture is not None and mark.picture.kind == "icon" and max(mark.rect.w, mark.rect.h) <= 24
+    sign = mark.text is not None and mark.text.text in _SIGNS
+    return (small or sign) and mark.rect.x - words.rect.right > 2 * _LONGEST_LABEL
+
+
+def _is_avatar(part: Part, text: TextElement) -> bool:
+    """Whether a box is a disc with the initials of a person."""
+    wide, tall = part.rect.w, part.rect.h
+    is_disc = part.box is not None and abs(wide - tall) <= 2 and part.box.radius >= 0.4 * tall
+    return is_disc and len(text.text) <= _MOST_INITIALS and text.text.isalpha() and text.text.isupper()
+
+
+def _is_command(part: Part, text: TextElement) -> bool:
+    """Whether a box looks like something to press: no chip, and no message with a sentence in it."""
+    is_sentence = text.text.endswith(_STOPS) and text.text.count(" ") >= _FEWEST_SPACES
+    return not is_sentence and not _is_chip(part, text)
+
+
+def _is_chip(part: Part, text: TextElement) -> bool:
+    """Whether a box is too low for a button, and more so if its ends are round and its words not bold."""
+    box = part.box
+    is_round = box is not None and box.radius >= 0.4 * part.rect.h and text.style.weight < 600
+    return part.rect.h < (LOWEST_ROUND if is_round else LOWEST_BUTTON)
+
+
+def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
+    """Whether a picture behind the text is the small arrow of a select: flat, and near the right edge."""
+    flat = rect.h <= 12 and rect.w >= 1.2 * rect.h
+    return flat and rect.x >= text.rect.right + 4 and part.rect.right - rect.right <= 24
+
+
+def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
+    """Mark a framed box without content as a field, if it is as wide as one."""
+    if box.border is None or part.rect.w < 90 or part.rect.w < 2 * part.rect.h:
+        return part
+    count[0] += 1
+    return replace(part, tag="input", name="field", attributes=(("id", f"field-{count[0]}"), ("type", "text")))
+
+
+def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]) -> Part:
+    """Make a text field with its value or placeholder; a date, or a select if another picture follows its text."""
+    count[0] += 1
+    identity = ("id", f"field-{count[0]}")
+    date = _DATE.fullmatch(text.text.strip())
+    is_followed = any(picture.rect.x > text.rect.right for picture in pictures)
+    if date is not None and is_followed:
+        month, day, year = date.groups()
+        attributes = (identity, ("type", "date"), ("value", f"{year}-{month}-{day}"))
+        return replace(part, tag="input", name="field", attributes=attributes, children=_texts_alone(part))
+    if is_followed:
+        return replace(part, tag="select", name="select", attributes=(identity,))
+    kind = "search" if pictures else "email" if "@" in text.text and " " not in text.text else "text"
+    if text.text and not pictures and set(text.text) <= set("•●*·"):
+        kind = "password"
+    content = ("placeholder", text.text) if kind == "search" else _shown(part, text)
+    return replace(part, tag="input", name="field", attributes=(identity, ("type", kind), content))
+
+
+def _texts_alone(part: Part) -> tuple[Part, ...]:
+    """Return the texts of a field without its pictures, which the browser draws."""
+    return tuple(child for child in part.children if child.picture is None)
+
+
+def _shown(part: Part, text: TextElement) -> tuple[str, str]:
+    """Return the text of a field as its value if it is as clear as what was typed, else as its placeholder."""
+    fill = part.box.fill if part.box is not None else ""
+    typed = _HEX.fullmatch(fill) is not None and contrast(text.style.colour, fill) >= _TYPED_CONTRAST
+    return ("value" if typed else "placeholder", text.text)
+
+
+def _is_area(part: Part, above: Part) -> bool:
+    """Whether a part is a framed box of several lines, empty or with one text at its top, below a short text."""
+    if part.box is None or part.box.border is None or part.tag != "div" or above.text is None:
+        return False
+    if not HEIGHTS[1] < part.rect.h <= TALLEST_AREA or part.rect.w < 1.5 * part.rect.h:
+        return False
+    if len(above.text.text) > _LONGEST_LABEL or not 0 <= part.rect.y - above.rect.bottom <= 12:
+        return False
+    children = _without_grip(part)
+    if len(children) > 1 or abs(above.rect.x - part.rect.x) > 6:
+        return False
+    inside = children[0] if children else None
+    return inside is None or (inside.text is not None and inside.rect.y - part.rect.y <= 24)
+
+
+def _without_grip(part: Part) -> tuple[Part, ...]:
+    """Return the children of a text area without the mark in its corner by which it is resized."""
+    corner = Rect(part.rect.right - _GRIP, part.rect.bottom - _GRIP, _GRIP, _GRIP)
+    return tuple(child for child in part.children if child.picture is None or not corner.holds(child.rect))
+
+
+def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
+    """Mark a text right above a field as its label."""
+    result = list(children)
+    for number, child in enumerate(children):
+        above = children[number - 1] if number else None
+        if above is not None and _is_area(child, above):
+            count[0] += 1
+            placeholders = tuple(("placeholder", text.text) for text in collect_texts(child))
+            attributes = (("id", f"field-{count[0]}"), *placeholders)
+            child = replace(child, tag="textarea", name="area", attributes=attributes, children=_without_grip(child))
+            result[number] = child
+        if child.tag not in FIELDS or child.box is None or child.box.control is not None or above is None:
+            continue
+        near = -4 <= child.rect.y - above.rect.bottom <= 16 and abs(above.rect.x - child.rect.x) <= 6
+        if near and above.text is not None and above.tag == "div" and len(above.text.lines) == 1:
+            target = (("for", dict(child.attributes)["id"]),)
+            result[number - 1] = replace(above, tag="label", name="label", attributes=target)
+            result[number] = replace(child, attributes=tuple(a for a in child.attributes if a[0] != "aria-label"))
+    return tuple(result)
+
+
+def _mark_ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Mark a small framed square before a text as a check box, a circle as a radio button; the text names it."""
+    if kind != "row":
+        return children
+    result = list(children)
+    for number, (child, after) in enumerate(itertools.pairwise(children)):
+        child = _ring_as_box(child)
+        box = child.box
+        if box is None or box.border is None or child.tag != "div" or child.children or after.text is None:
+            continue
+        if (
+            not 10 <= child.rect.w <= 24
+            or abs(child.rect.w - child.rect.h) > 1.5
+            or after.rect.x - child.rect.right > 16
+        ):
+            continue
+        kind_of = "radio" if box.radius >= 0.45 * child.rect.w else "checkbox"
+        attributes = (("type", kind_of), ("aria-label", after.text.text[:_LONGEST_NAME]))
+        result[number] = replace(child, tag="input", name=kind_of, attributes=attributes)
+    return tuple(result)
+
+
+def _ring_as_box(part: Part) -> Part:
+    """Convert a lone O that is as wide as tall to the ring of a radio button."""
+    text = part.text
+    if text is None or text.text not in _RINGS or len(text.lines) != 1:
+        return part
+    ink = text.lines[0].ink
+    if abs(ink.w - ink.h) > 1.5:
+        return part
+    border = Border((1.5, 1.5, 1.5, 1.5), text.style.colour)
+    return Part("stack", ink, box=Box(ink, "transparent", ink.w / 2, border))
+
+
+def name_fields(part: Part, labels: frozenset[str], row: str = "") -> Part:
+    """Name every field that has no label; one in a row of a table after the row."""
+    if part.tag == "tr":
+        row = next((text.text[:_LONGEST_NAME] for text in collect_texts(part)), row)
+    children = tuple(name_fields(child, labels, row) for child in part.children)
+    part = replace(part, children=children)
+    attributes = dict(part.attributes)
+    if part.tag not in FIELDS or "aria-label" in attributes or attributes.get("id") in labels:
+        return part
+    content = "" if "value" in attributes else next((text.text for text in collect_texts(part)), "")
+    label = content or row or "Field"
+    return replace(part, attributes=(*part.attributes, ("aria-label", label)))
+
+
+def label_targets(part: Part) -> frozenset[str]:
+    targets = {dict(part.attributes)["for"]} if part.tag == "label" else set[str]()
+    return frozenset(targets.union(*(label_targets(child) for child in part.children)))

@@ -1,0 +1,422 @@
+"""Recognises links by their looks and by their place, as a reader does: in headers, footers, side lists and cards."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heald_local.arrange.colours import is_blue, is_vivid
+from heald_local.arrange.landmarks import has_tag
+from heald_local.arrange.part import Part
+from heald_local.spans import is_even
+from heald_pictures.colours import colour_distance
+from heald_pictures.elements import Detection, TextElement, TextLine
+from heald_pictures.fonts import face
+from heald_pictures.rect import Rect
+from heald_pictures.scripts import wide_letter
+
+_LONGEST_LINK = 48
+_LARGEST_LINK = 21.0
+_LARGEST_TITLE = 25.0  # pixels; larger headings in the accent colour are slogans
+_ARROWS = ("→", "›", "»", "↗", "⟶")
+_BACK = ("←", "‹", "«", "⟵")
+_CODE = frozenset({"mono", "code"})
+_LOWEST_PILL = 40.0  # a box up to this tall around one text is a badge, and its text no link
+_KICKER = 14.5  # pixels; a smaller line in the accent colour above a heading names a category
+
+
+def mark_links(part: Part, accents: frozenset[str], lowest_crumbs: float = 420.0) -> Part:
+    """Turn texts that look like links into links: underlined, with an arrow, or short and in the page's accent."""
+    if part.tag in ("button", "a", "nav", "table", "label") or _is_pill(part):
+        return part
+    if part.text is not None:
+        return _mark_text(part, part.text, accents, lowest_crumbs)
+    if _is_trail(part, lowest_crumbs):
+        return _mark_trail(part)
+    children: list[Part] = []
+    for number, child in enumerate(part.children):
+        below = part.children[number + 1] if number + 1 < len(part.children) else None
+        kicker = part.kind == "stack" and below is not None and _is_kicker(child, below)
+        children.append(child if kicker else mark_links(child, accents, lowest_crumbs))
+    return replace(part, children=tuple(children))
+
+
+def _mark_text(part: Part, text: TextElement, accents: frozenset[str], lowest_crumbs: float) -> Part:
+    if part.tag in ("h2", "h3") and is_blue(text.style.colour) and text.style.colour in accents:
+        return _link_text(part) if text.style.size <= _LARGEST_TITLE else part
+    if part.tag not in ("p", "li"):
+        return part
+    crumbs = _find_crumbs(text) if part.tag == "p" and part.rect.bottom <= lowest_crumbs else []
+    if crumbs:
+        return _breadcrumb(part, text, crumbs)
+    return _link_text(part) if not part.children and _is_link(text, accents) else part
+
+
+def _is_pill(part: Part) -> bool:
+    lone = len(part.children) == 1 and part.children[0].text is not None
+    return part.box is not None and part.tag == "div" and lone and part.rect.h <= _LOWEST_PILL
+
+
+def _is_kicker(text: Part, below: Part) -> bool:
+    """Whether a small line above a title names its category; it may lead somewhere, or not."""
+    if text.text is None or text.text.style.underline or text.text.style.size > _KICKER or below.text is None:
+        return False
+    if _find_crumbs(text.text):
+        return False
+    return below.text.style.size >= 1.2 * text.text.style.size and not text.text.text.endswith(_ARROWS)
+
+
+def _is_link(text: TextElement, accents: frozenset[str]) -> bool:
+    style = text.style
+    if len(text.lines) > 1 or len(text.text) > _LONGEST_LINK or style.size > _LARGEST_LINK or style.family in _CODE:
+        return False
+    if not any(letter.isalpha() for letter in text.text) or text.text.startswith("/"):
+        return False
+    if style.underline or text.text.endswith(_ARROWS) or text.text.startswith(_BACK):
+        return True
+    return is_vivid(style.colour) and style.colour in accents and not text.text.isupper()
+
+
+def _link_text(part: Part) -> Part:
+    """Make a text a link; in a heading or an item of a list, the link is inside."""
+    if part.tag == "li":
+        return Part("stack", part.rect, (_as_link(replace(part, attributes=()), "link"),), tag="li", name="item")
+    if part.tag in ("h1", "h2", "h3"):
+        return replace(part, attributes=(("href", "#"), *part.attributes))
+    return _as_link(part, "link")
+
+
+def find_accents(detection: Detection) -> frozenset[str]:
+    """Return the colours that links have: those of underlined texts, of arrows, and vivid blues of small texts."""
+    counted: Counter[str] = Counter(text.style.colour for text in detection.texts)
+    plain = {colour for colour, _ in counted.most_common(1)}
+    accents = {text.style.colour for text in detection.texts if text.style.underline or text.text.endswith(_ARROWS)} | {
+        colour for colour in counted if is_blue(colour)
+    }
+    return frozenset(accents - plain)
+
+
+_CRUMBS = re.compile(r"\s*[›»]\s*|\s+[/>]\s+")
+_LONGEST_CRUMB = 32
+_LARGEST_CRUMB = 17.0
+
+
+def _find_crumbs(text: TextElement) -> list[str]:
+    """Return the places that a line such as `Home / Deck / Ropes` leads through; none if it is no such line."""
+    if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
+        return []
+    items = _CRUMBS.split(text.text.strip())
+    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in items)
+    return items if len(items) > 1 and named else []
+
+
+def _breadcrumb(part: Part, text: TextElement, items: Sequence[str]) -> Part:
+    """Make a line of places a navigation in which all but the last are links."""
+    runs: list[Part] = []
+    line = text.lines[0]
+    rest, at = line.text.strip(), line.rect.x
+    drawn = face(text.style.family, text.style.weight >= 600, text.style.italic)
+    for number, item in enumerate(items):
+        before, _, rest = rest.partition(item)
+        for words in (before, item):
+            wide = drawn.advance(words) * text.style.size + text.style.spacing * len(words)
+            linked = words is item and number < len(items) - 1
+            if words.strip():
+                runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), words.strip(), linked))
+            at += wide
+    whole = replace(part, children=tuple(runs), name="breadcrumb")
+    label = (("aria-label", "Breadcrumb"),)
+    return Part("stack", part.rect, (whole,), tag="nav", name="breadcrumb", attributes=label)
+
+
+_SEPARATORS = frozenset({"chevron-right", "chevron-left", "slash", "arrow-right", "minus"})
+_LARGEST_SEPARATOR = 20.0
+
+
+def _is_trail(row: Part, lowest: float) -> bool:
+    """Whether a row leads through places with a small arrow between each two."""
+    if row.kind != "row" or row.rect.bottom > lowest or len(row.children) % 2 == 0 or len(row.children) < 3:
+        return False
+    places, marks = row.children[::2], row.children[1::2]
+    if any(mark.picture is None or mark.picture.icon not in _SEPARATORS for mark in marks):
+        return False
+    if any(max(mark.rect.w, mark.rect.h) > _LARGEST_SEPARATOR for mark in marks):
+        return False
+    texts = [place.text for place in places if place.text is not None and place.tag == "p"]
+    named = [text for text in texts if len(text.lines) == 1 and len(text.text) <= _LONGEST_CRUMB]
+    return len(named) == len(places) and max(text.style.size for text in named) <= _LARGEST_CRUMB
+
+
+def _mark_trail(row: Part) -> Part:
+    """Make a row of places a navigation in which all but the last are links."""
+    last = row.children[-1]
+    children = (
+        _as_link(child, "link") if child.text is not None and child is not last else child for child in row.children
+    )
+    label = (("aria-label", "Breadcrumb"),)
+    return replace(row, tag="nav", name="breadcrumb", attributes=label, children=tuple(children))
+
+
+def _run(line: TextLine, text: TextElement, rect: Rect, words: str, linked: bool) -> Part:
+    piece = replace(line, text=words, rect=rect, ink=rect)
+    element = TextElement((piece,), rect, text.style, "left", text.line_height)
+    return Part("text", rect, text=element, tag="a" if linked else "div", name="link" if linked else "")
+
+
+def _has_digit(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)
+
+
+_FEWEST_LINKS = 2
+_SAME_EDGE = 6.0
+_NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is no name of the site
+_LONGEST_WORD = 36
+_LONGEST_MENU_WORD = 28
+_SIZES_APART = 2.5  # pixels by which the sizes of two links of a menu may seem to differ
+_OTHER_COLOUR = 40.0
+
+
+def mark_header(part: Part) -> Part:
+    """Turn the name of the site and the words beside it in a header into links."""
+    if part.text is not None or part.tag in ("nav", "button"):
+        return part
+    if part.kind != "row" or len(part.children) < 2:
+        return replace(part, children=tuple(mark_header(child) for child in part.children))
+    brand = _brand_of(part)
+    words = [child for child in part.children if _is_word(child) and child is not brand]
+    alike = [child for child in words if _is_beside(child, words[-1])]
+    links = {id(child) for child in alike} if len(alike) >= _FEWEST_LINKS or _has_nav(part) else set[int]()
+    children: list[Part] = []
+    for child in part.children:
+        if child is brand:
+            children.append(_as_link(child, "brand"))
+        else:
+            children.append(_as_link(child, "link") if id(child) in links else mark_header(child))
+    return replace(part, children=tuple(children))
+
+
+def _is_beside(first: Part, second: Part) -> bool:
+    """Whether two words of a header look alike: on one line, in one colour, and of about one size."""
+    if first.text is None or second.text is None or abs(_size(first) - _size(second)) > _SIZES_APART:
+        return False
+    level = abs(first.text.lines[0].baseline - second.text.lines[0].baseline) <= 2
+    return abs(_size(first) - _size(second)) <= 1 or (level and first.text.style.colour == second.text.style.colour)
+
+
+def _has_nav(row: Part) -> bool:
+    return any(child.tag == "nav" for child in row.children)
+
+
+def _brand_of(row: Part) -> Part | None:
+    """Return the name of the site: the text that begins the row, or follows its logo."""
+    first = row.children[1] if row.children[0].picture is not None else row.children[0]
+    if first.text is None or first.tag != "p" or len(first.text.text) > _LONGEST_LINK:
+        return None
+    return first if first.text.style.size >= _NAME_SIZE else None
+
+
+def _is_word(part: Part) -> bool:
+    text = part.text
+    return text is not None and part.tag == "p" and len(text.lines) == 1 and is_word(text.text)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is as short as a link of a menu; one letter is a word in scripts whose letters are wide."""
+    return len(text) <= _LONGEST_MENU_WORD and (len(text) > 1 or wide_letter(text))
+
+
+def _size(part: Part) -> float:
+    assert part.text is not None
+    return part.text.style.size
+
+
+def _as_link(part: Part, name: str) -> Part:
+    return replace(part, tag="a", name=name, attributes=(("href", "#"), *part.attributes))
+
+
+def mark_footer(part: Part) -> Part:
+    """Turn the short lines of a footer into links, but for the heading of each column."""
+    words = [word for word in _text_parts(part) if _is_footer_word(word)]
+    heads = {id(column[0]) for column in _columns(words) if _is_head(column)}
+    links = {id(word) for word in words} - heads
+    return _mark_texts(part, links, heads) if len(links) >= _FEWEST_LINKS else part
+
+
+def _columns(words: Sequence[Part]) -> list[list[Part]]:
+    """Group words that begin at one distance from the side, each from the top down."""
+    columns: list[list[Part]] = []
+    for word in sorted(words, key=lambda candidate: candidate.rect.y):
+        home = next((column for column in columns if abs(column[0].rect.x - word.rect.x) <= _SAME_EDGE), None)
+        if home is None:
+            columns.append([word])
+        else:
+            home.append(word)
+    return columns
+
+
+def _is_head(column: Sequence[Part]) -> bool:
+    """Whether the first word of a column looks unlike the others: bold, or in capitals."""
+    if len(column) <= _FEWEST_LINKS:
+        return False
+    colours = [word.text.style.colour for word in column if word.text is not None]
+    tinted = len(set(colours[1:])) == 1 and colour_distance(colours[0], colours[1]) > _OTHER_COLOUR
+    return tinted or _stands_out(column[0], column[1])
+
+
+def _stands_out(head: Part, item: Part) -> bool:
+    first, second = head.text, item.text
+    if first is None or second is None:
+        return False
+    bolder = first.style.weight >= 600 > second.style.weight
+    return bolder or (first.text.isupper() and not second.text.isupper())
+
+
+def _text_parts(part: Part) -> list[Part]:
+    return [part] if part.text is not None else [leaf for child in part.children for leaf in _text_parts(child)]
+
+
+def _is_footer_word(part: Part) -> bool:
+    text = part.text
+    if text is None or part.tag not in ("p", "a", "li") or part.children or len(text.lines) > 1:
+        return False
+    if len(text.text) > _LONGEST_WORD or "©" in text.text or text.text.endswith("."):
+        return False
+    return any(letter.isalpha() for letter in text.text)
+
+
+def _mark_texts(part: Part, links: set[int], heads: set[int]) -> Part:
+    if id(part) in links and part.tag in ("p", "li", "h1", "h2", "h3"):
+        return _link_text(part)
+    if id(part) in heads and part.tag == "a":
+        plain = tuple(pair for pair in part.attributes if pair[0] != "href")
+        return replace(part, tag="p", name="text", attributes=plain)
+    if part.text is not None:
+        return part
+    children = tuple(_mark_texts(child, links, heads) for child in part.children)
+    bare = part.tag == "nav" and not has_tag(replace(part, tag="", children=children), frozenset({"a"}))
+    return replace(part, children=children, tag="div" if bare else part.tag, name="row" if bare else part.name)
+
+
+_FEWEST_ITEMS = 3
+_WIDEST_SIDE = 0.32  # of the page, for a column of links
+_SAME_LINE = 4.0
+_LONGEST_VALUE = 16
+_WIDER = 1.5  # times as wide as its list is the part beside it
+
+
+def mark_side_lists(part: Part) -> Part:
+    """Turn the short lines of columns beside a wide part into links: side navigation, contents, categories."""
+    if part.text is not None or part.tag in ("table", "form", "header", "footer", "nav", "button"):
+        return part
+    if part.kind == "row" and len(part.children) > 1:
+        widest = max(child.rect.w for child in part.children)
+        children = (
+            _link_column(child, part)
+            if child.tag == "aside" or _WIDER * child.rect.w <= widest
+            else mark_side_lists(child)
+            for child in part.children
+        )
+        return replace(part, children=tuple(children))
+    return replace(part, children=tuple(mark_side_lists(child) for child in part.children))
+
+
+def _link_column(part: Part, row: Part) -> Part:
+    """Turn runs of three or more short lines of one look, one below the other, into links."""
+    badges = {id(leaf) for pill in _pills(part, 0.6 * part.rect.w) for leaf in pill.children}
+    words = [
+        leaf_word
+        for leaf_word in _text_parts(part)
+        if _is_footer_word(leaf_word) and not _is_paired(leaf_word, part, row)
+    ]
+    words = [leaf_word for leaf_word in words if id(leaf_word) not in badges]
+    links: set[int] = set()
+    heads: set[int] = set()
+    for column in _columns(words):
+        sizes = Counter(round(_size(word)) for word in column)
+        usual = sizes.most_common(1)[0][0]
+        alike = [word for word in column if abs(_size(word) - usual) <= 1 and not _is_over(word, column)]
+        if len(alike) < _FEWEST_ITEMS or 2 * sum(_has_digit(_words(word)) for word in alike) > len(alike):
+            continue
+        links |= {id(word) for word in alike}
+        heads |= {id(word) for word in column if id(word) not in links}
+    total = len(_text_parts(part))
+    return _mark_texts(part, links, heads) if 2 * len(links) >= total and links else part
+
+
+def _pills(part: Part, widest: float) -> list[Part]:
+    """Return the badges in a part. A box as wide as the column is no badge, but the chosen one of its links."""
+    if _is_pill(part):
+        return [part] if part.rect.w < widest else []
+    return [pill for child in part.children for pill in _pills(child, widest)]
+
+
+def _is_over(word: Part, column: Sequence[Part]) -> bool:
+    """Whether a word is the heading of the words below it."""
+    below = next((other for other in column if other.rect.y > word.rect.y + 1), None)
+    return below is not None and _stands_out(word, below)
+
+
+def _words(part: Part) -> str:
+    return part.text.text if part.text is not None else ""
+
+
+def _is_paired(word: Part, part: Part, row: Part) -> bool:
+    """Whether another text stands on the same line, as the value of a name does; outside of the part, only a number."""
+    for other in _text_parts(row):
+        if other is word or abs(other.rect.middle[1] - word.rect.middle[1]) > _SAME_LINE:
+            continue
+        if part.rect.holds(other.rect, 1) or (len(_words(other)) <= _LONGEST_VALUE and _has_digit(_words(other))):
+            return True
+    return False
+
+
+_LEAST_PHOTO = 80.0
+_LEAST_CARD = 120.0
+_MOST_TEXTS = 6
+_PRICE = re.compile(r"[$€£¥₽]|^[\d\s.,%–-]+$")
+
+
+def mark_cards(part: Part) -> Part:
+    """Turn the title of each card of a grid with photographs above or behind the words into a link."""
+    if part.kind == "grid" and part.columns > 1 and _are_picture_cards(part.children):
+        return replace(part, children=tuple(_link_title(child) for child in part.children))
+    if part.text is not None:
+        return part
+    return replace(part, children=tuple(mark_cards(child) for child in part.children))
+
+
+def _are_picture_cards(cards: Sequence[Part]) -> bool:
+    if not is_even([card.rect.w for card in cards], 4) or min(card.rect.h for card in cards) < _LEAST_CARD:
+        return False
+    pictured = sum(_has_photo(card) for card in cards)
+    worded = all(0 < len(_text_parts(card)) <= _MOST_TEXTS for card in cards)
+    return worded and 2 * pictured > len(cards) and not any(has_tag(card, _PRESSED) for card in cards)
+
+
+_PRESSED = frozenset({"button", "input", "select", "textarea"})
+
+
+def _has_photo(card: Part) -> bool:
+    """Whether a photograph spans a card, above its words or behind them."""
+    if card.box is not None and card.box.image:
+        return True
+    if card.picture is not None:
+        return card.picture.kind == "photo" and min(card.rect.w, card.rect.h) >= _LEAST_PHOTO
+    wide = [child for child in card.children if child.rect.w >= 0.8 * card.rect.w]
+    first = [child for child in wide if child.rect.y <= card.rect.y + _LEAST_PHOTO / 2]
+    return any(child.box is not None and child.box.image for child in wide) or any(map(_has_photo, first))
+
+
+def _link_title(card: Part) -> Part:
+    """Turn the heading of a card, or else its largest text, into a link."""
+    leaves = [leaf for leaf in _text_parts(card) if leaf.tag in ("p", "h1", "h2", "h3") and not leaf.children]
+    leaves = [leaf for leaf in leaves if not _PRICE.search(_words(leaf))]
+    if not leaves or any(leaf.tag == "a" for leaf in _text_parts(card)):
+        return card
+    titles = [leaf for leaf in leaves if leaf.tag != "p"]
+    title = titles[0] if titles else max(leaves, key=lambda leaf: (_size(leaf), _is_bold(leaf)))
+    return _mark_texts(card, {id(title)}, set())
+
+
+def _is_bold(part: Part) -> bool:
+    return part.text is not None and part.text.style.weight >= 600

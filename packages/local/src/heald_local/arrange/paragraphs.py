@@ -1,0 +1,169 @@
+"""Joins the lines of paragraphs in several styles, and finds the items of bulleted lists.
+
+A link or a bold word cuts a line into pieces. A paragraph of such lines is one text, and its pieces are its runs.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heald_local.arrange.phrases import continues_line, space_between
+from heald_local.see.paragraphs import as_text, first_word, same_style, wrap_width
+from heald_pictures.colours import colour_distance
+from heald_pictures.elements import Detection, PictureElement, TextElement, TextLine
+from heald_pictures.rect import hull
+
+_EDGE = 2.5  # pixels by which the lines of a paragraph, or the bullets of a list, may begin apart
+_TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
+_SMALLEST_DOT, _LARGEST_DOT = 4.0, 11.0
+_NEAREST, _FARTHEST = 3.0, 30.0  # pixels between a bullet and its line
+_FEWEST_DOTS = 2
+_OTHER_COLOUR = 64  # levels by which a bullet of a colour of its own differs from its line
+
+Row = tuple[TextLine, ...]
+
+
+def join_paragraphs(detection: Detection) -> Detection:
+    """Return the detection with one text for each paragraph in several styles, and for each item of a list."""
+    detection = _split_items(detection)
+    marked = [text for text in detection.texts if text.marker]
+    rows = _find_rows([text for text in detection.texts if not text.marker])
+    groups: list[list[Row]] = []
+    for row in sorted(rows, key=lambda candidate: (candidate[0].baseline, candidate[0].rect.x)):
+        home = next((group for group in groups if _follows(group, row)), None)
+        if home is None:
+            groups.append([row])
+        else:
+            home.append(row)
+    texts = list(detection.texts)
+    for group in groups:
+        for part in _split_paragraphs(group):
+            if len(part) > 1 and any(len(row) > 1 for row in part):
+                texts = _replace_rows(texts, part)
+    return replace(detection, texts=tuple(texts)) if len(texts) != len(detection.texts) or marked else detection
+
+
+def _find_rows(texts: Sequence[TextElement]) -> list[Row]:
+    """Return the lines of all texts; those that continue each other in another style are one row."""
+    lines = sorted((line for text in texts for line in text.lines), key=lambda line: (line.baseline, line.rect.x))
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda piece: piece.rect.x):
+        home = next((row for row in rows if continues_line(row[-1], line)), None)
+        if home is None:
+            rows.append([line])
+        else:
+            home.append(line)
+    return [tuple(row) for row in rows]
+
+
+def _base(row: Row) -> TextLine:
+    return max(row, key=lambda line: len(line.text))
+
+
+def _follows(group: Sequence[Row], row: Row) -> bool:
+    last, size = group[-1], group[-1][0].style.size
+    pitch = row[0].baseline - last[0].baseline
+    if not _TIGHTEST * size <= pitch <= _LOOSEST * size or abs(row[0].rect.x - last[0].rect.x) > _EDGE:
+        return False
+    if len(group) > 1 and abs(pitch - (last[0].baseline - group[-2][0].baseline)) > 1.6:
+        return False
+    return any(same_style(upper.style, lower.style) for upper in last for lower in row)
+
+
+def _split_paragraphs(group: Sequence[Row]) -> list[list[Row]]:
+    """Split rows after each on which the next word would have fitted."""
+    wide = [hull(line.rect for line in row) for row in group]
+    widest = max(rect.w for rect in wide)
+    parts: list[list[Row]] = [[group[0]]]
+    for at, row in enumerate(group[1:], start=1):
+        if wide[at - 1].w + first_word(row[0]) <= widest - 1:
+            parts.append([])
+        parts[-1].append(row)
+    return parts
+
+
+def _replace_rows(texts: list[TextElement], rows: Sequence[Row]) -> list[TextElement]:
+    """Replace the pieces of some rows by one text; the other lines of their texts stay texts."""
+    pieces = [line for row in rows for line in row]
+    made = _paragraph(rows)
+    least, most = wrap_width(made)
+    if least + 1 >= most:
+        return texts
+    remaining: list[TextElement] = []
+    for text in texts:
+        rest = [line for line in text.lines if not any(line is piece for piece in pieces)]
+        if len(rest) == len(text.lines):
+            remaining.append(text)
+        elif rest:
+            remaining.append(as_text(rest))
+    return sorted([*remaining, made], key=lambda text: (text.rect.y, text.rect.x))
+
+
+def _paragraph(rows: Sequence[Row]) -> TextElement:
+    base = max((line for row in rows for line in row), key=lambda line: _measure_style(rows, line)).style
+    lines: list[TextLine] = []
+    for row in rows:
+        words = row[0].text
+        for left, right in itertools.pairwise(row):
+            words += f"{space_between(left, right)}{right.text}"
+        around, ink = hull(line.rect for line in row), hull(line.ink for line in row)
+        lines.append(replace(_base(row), text=words, rect=around, ink=ink, style=base))
+    runs: list[list[TextLine]] = []
+    for line in (line for row in rows for line in row):
+        if runs and same_style(runs[-1][-1].style, line.style) and runs[-1][-1].style.underline == line.style.underline:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    styled_runs = tuple(TextElement(tuple(run), run[0].rect, run[0].style, "left", run[0].rect.h) for run in runs)
+    return replace(as_text(lines), runs=styled_runs)
+
+
+def _measure_style(rows: Sequence[Row], line: TextLine) -> int:
+    return sum(len(other.text) for row in rows for other in row if same_style(other.style, line.style))
+
+
+def _split_items(detection: Detection) -> Detection:
+    """Cut texts beside a column of bullets into items; the bullets are no pictures then."""
+    dots = [picture for picture in detection.pictures if _is_dot(picture)]
+    lines = [line for text in detection.texts for line in text.lines]
+    beside = [(dot, line) for dot in dots for line in lines if _is_beside(dot, line)]
+    listed = [
+        (dot, line)
+        for dot, line in beside
+        if sum(
+            abs(other.rect.x - dot.rect.x) <= _EDGE and abs(neighbour.rect.x - line.rect.x) <= _EDGE
+            for other, neighbour in beside
+        )
+        >= _FEWEST_DOTS
+    ]
+    if not listed:
+        return detection
+    starts = [line for _, line in listed]
+    texts: list[TextElement] = []
+    for text in detection.texts:
+        groups: list[list[TextLine]] = []
+        for line in text.lines:
+            if not groups or any(line is start for start in starts):
+                groups.append([])
+            groups[-1].append(line)
+        whole = len(groups) == 1
+        for group in groups:
+            item = text if whole else as_text(group)
+            texts.append(replace(item, marker="disc") if any(group[0] is start for start in starts) else item)
+    used = [dot for dot, _ in listed]
+    pictures = tuple(neighbour for neighbour in detection.pictures if not any(neighbour is dot for dot in used))
+    return replace(detection, texts=tuple(texts), pictures=pictures)
+
+
+def _is_dot(picture: PictureElement) -> bool:
+    rect = picture.rect
+    sides = min(rect.w, rect.h) >= _SMALLEST_DOT and max(rect.w, rect.h) <= _LARGEST_DOT
+    return picture.kind == "icon" and sides and abs(rect.w - rect.h) <= 2
+
+
+def _is_beside(dot: PictureElement, line: TextLine) -> bool:
+    """Whether a dot is the bullet of a line; a browser draws bullets in the colour of the text."""
+    apart = line.rect.x - dot.rect.right
+    if dot.colour and colour_distance(dot.colour, line.style.colour) > _OTHER_COLOUR:
+        return False
+    return _NEAREST <= apart <= _FARTHEST and line.ink.y - 2 <= dot.rect.middle[1] <= line.ink.bottom + 2

@@ -1,0 +1,153 @@
+"""Places the parts of a stack across: at the left, in the middle or at the right, in a column that stays centred."""
+
+import itertools
+from dataclasses import dataclass
+
+from heald_local.arrange.controls import FIELDS
+from heald_local.arrange.nodes import Declarations, is_caption, length
+from heald_local.arrange.part import Part
+from heald_local.arrange.shapes import FAR, fluid_length, is_list_of_words
+from heald_local.see.paragraphs import wrap_width
+from heald_pictures.elements import Family, TextElement
+
+NEAR = 1.6  # edges closer than this are the same edge
+GUTTER = 20  # padding left and right on a narrow screen, at most
+EDGE = 16  # padding of the outer elements on a narrow screen
+SPRING = 2 * FAR  # a gap that is wider gives way first
+_WIDEST = 340  # a row up to this wide fits a narrow screen as it is
+_LEAST_INDENT = 1.0  # pixels; less than that is no indent, but a letter that begins a little inside its place
+_INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRoom:
+    """The room for the children of a part: the edges of its content, and inherited properties."""
+
+    left: float
+    right: float
+    family: Family
+    page: tuple[float, float]  # left and right edge of the page's centred column
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is as wide as the page."""
+        return self.left <= NEAR and self.right >= self.width - NEAR
+
+    def indent(self, left: float) -> str:
+        """Return a distance from the left; that of the page's column grows with the screen, so that it is centred."""
+        if not self.is_page or not _INDENT <= left < self.width / 2:
+            return fluid_length(left, self.width)
+        return f"max({GUTTER}px, calc(50% - {length(self.width / 2 - left)}))"
+
+
+def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    if child.kind == "text" and child.text is not None:
+        _place_text_across(child, child.text, frame, place, slim)
+        return
+    if abs(left) <= NEAR and abs(right) <= NEAR:
+        place["align-self"] = "stretch"
+        return
+    centred = abs(left - right) <= 2.5 and left > 2
+    if child.kind == "row" and child.box is None:
+        _place_row_across(child, frame, place, slim, centred)
+        return
+    if centred:
+        place["align-self"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["align-self"] = "flex-end"
+    elif 0 < right <= FAR < left:
+        place["align-self"], place["margin-right"], slim["margin-right"] = "flex-end", length(right), "0"
+    else:
+        set_margin_left(left, frame, place, slim)
+    if child.kind in ("picture", "rule"):
+        if child.kind == "rule":
+            place["width"] = length(rect.w)
+        place["align-self"] = place.get("align-self", "flex-start")
+        indent = place.get("margin-left", "0")
+        place["max-width"] = "100%" if indent in ("0", "auto") or left < 0 else f"calc(100% - {indent})"
+        if place["max-width"] != "100%":
+            slim["max-width"] = "100%"
+        return
+    if child.tag in (*FIELDS, "button") or not child.children or is_caption(child):
+        place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
+        place.setdefault("align-self", "flex-start")
+        place["max-width"] = "100%"
+        return
+    if frame.is_page and place.get("align-self") == "center" and left >= GUTTER:
+        place["width"], slim["width"] = f"calc(100% - {2 * GUTTER}px)", "100%"
+    elif "align-self" in place:
+        place["width"] = "100%"
+    elif is_list_of_words(child):
+        return
+    place["max-width"] = length(round(min(rect.w, room) if room > 0 else rect.w))
+
+
+def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
+    left, right = child.rect.x - frame.left, frame.right - child.rect.right
+    place["align-self"] = "stretch"
+    gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(child.children)]
+    is_column = frame.is_page and left >= _INDENT and child.rect.w > frame.width / 2
+    if centred and (is_column or max(gaps, default=0.0) > SPRING):
+        place["padding"] = f"0 {frame.indent(left)}"
+        slim["padding"] = f"0 {min(round(left), EDGE)}px"
+    elif centred:
+        place["justify-content"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["justify-content"] = "flex-end"
+        if child.rect.w > _WIDEST:
+            slim["justify-content"] = "flex-start"
+    else:
+        del place["align-self"]
+        set_margin_left(left, frame, place, slim)
+
+
+def set_margin_left(value: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
+    """Set a margin that is dropped on a narrow screen."""
+    if abs(value) >= _LEAST_INDENT:
+        place["margin-left"] = frame.indent(round(value))
+        slim["margin-left"] = "0"
+
+
+def _place_text_across(
+    child: Part, text: TextElement, frame: LayoutRoom, place: Declarations, slim: Declarations
+) -> None:
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    centred = abs(left - right) <= 2.5 and left > 2
+    if len(text.lines) == 1:
+        if centred:
+            place["text-align"] = "center"
+        elif abs(right) <= NEAR and left > 3:
+            place["text-align"] = "right"
+        else:
+            set_margin_left(left, frame, place, slim)
+        return
+    least, most = wrap_width(text)
+    width = min(least + 2, (least + most) / 2) if most > least else least + 2
+    if text.align != "left":
+        place["text-align"] = text.align
+    if text.align == "center" or (text.align == "left" and centred and left > 12):
+        middle = abs(rect.middle[0] - frame.middle) <= 2.5
+        if middle and text.align == "center" and least <= room < most:
+            return
+        place["max-width"] = length(width)
+        if middle:
+            place["align-self"] = "center"
+            return
+        set_margin_left(rect.middle[0] - width / 2 - frame.left, frame, place, slim)
+        return
+    if text.align == "right":
+        place["max-width"] = length(width)
+        place["align-self"] = "flex-end"
+        place.set_px("margin-right", frame.right - rect.right)
+        return
+    set_margin_left(left, frame, place, slim)
+    if not least - 0.5 <= room - left < most - 0.5:
+        place["max-width"] = length(width)

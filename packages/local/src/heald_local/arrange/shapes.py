@@ -1,0 +1,60 @@
+"""Judges parts by their shape, and computes lengths that shrink with the screen."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from heald_local.arrange.nodes import length
+from heald_local.arrange.part import Part
+from heald_local.spans import is_even
+from heald_pictures.rect import Rect
+
+FAR = 64.0  # a distance beyond this shrinks with the screen
+SMALL = 72.0  # the size of icons, and of parts that keep their width
+
+
+def is_list_of_words(part: Part) -> bool:
+    """Whether a part has the width of its words: single lines without a box."""
+    if part.text is not None:
+        return len(part.text.lines) == 1
+    if part.kind != "stack" or part.box is not None or not part.children:
+        return False
+    return all(is_list_of_words(child) for child in part.children)
+
+
+def is_line_of_words(part: Part) -> bool:
+    """Whether a part is a row of single lines at even distances, such as links."""
+    if part.kind != "row" or part.box is not None or not all(is_list_of_words(child) for child in part.children):
+        return False
+    gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(part.children)]
+    return is_even(gaps, 0.6) and gaps[0] > 0.3
+
+
+def is_column(part: Part) -> bool:
+    """Whether a part of a row is a column of its own, which becomes narrower before it wraps."""
+    return bool(part.children) and part.tag not in ("button", "nav") and part.kind != "row" and part.rect.h > SMALL
+
+
+def row_alignment(rects: Sequence[Rect], middle: float) -> str | None:
+    """Return how the parts of a row align, around its middle or at an edge; None if they do not."""
+    if is_even([rect.y for rect in rects], 0.4) and not is_even([rect.h for rect in rects], 0.2):
+        return "flex-start"
+    if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
+        return "center"
+    return "flex-end" if is_even([rect.bottom for rect in rects], 0.4) else None
+
+
+def fluid_length(value: float, width: float) -> str:
+    """Format pixels; a large distance becomes a share of the screen that has its full size at the page's own width."""
+    if value <= FAR or not width:
+        return length(value)
+    return f"min({length(value)}, {math.ceil(1000 * value / width) / 10:g}vw)"
+
+
+def fluid_columns(count: int, width: float, gap: float) -> str:
+    """Return columns that are as many as on the screenshot at its width, and fewer where they would be too narrow."""
+    too_many = (count * width - gap) / (count + 1)  # the width at which one more column would fit
+    least = math.ceil(max(too_many + 3, min(0.72 * width, 240)))
+    if gap < 2 or width < 80 or least >= width - 1:
+        return f"repeat({count}, minmax(0, 1fr))"
+    return f"repeat(auto-fit, minmax(min(100%, {least}px), 1fr))"

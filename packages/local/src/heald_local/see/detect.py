@@ -1,0 +1,171 @@
+"""Detects boxes, texts and pictures on a screenshot."""
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from heald_local.see import models
+from heald_local.see.charts import redraw_charts
+from heald_local.see.controls import find_controls, place_controls
+from heald_local.see.cut_icons import without_marks
+from heald_local.see.detection_cache import cache_detection, find_cached
+from heald_local.see.face_fits import clear_fits
+from heald_local.see.icon_boxes import is_icon_ground, is_icon_outline
+from heald_local.see.icon_pictures import find_room
+from heald_local.see.ink_pieces import find_ink
+from heald_local.see.memory import release_memory
+from heald_local.see.page_ground import PageGround, find_ground
+from heald_local.see.page_layers import PageLayers, find_layers
+from heald_local.see.page_pictures import cut_pictures
+from heald_local.see.page_texts import PageTexts, read_texts
+from heald_local.see.painted_page import paint_page
+from heald_local.see.paper import Sheet, clean_sheet, find_sheet
+from heald_local.see.parts import FoundPart, find_parts
+from heald_local.see.photo_grounds import clear_grounds, show_grounds
+from heald_local.see.rough_elements import find_rough_elements
+from heald_local.see.screenshot import Screenshot, as_screenshot, load_screenshot
+from heald_local.see.sketch_shapes import find_drawn_shapes
+from heald_local.see.sketches import read_sketch
+from heald_local.see.text_places import TextPlaces, find_text
+from heald_local.see.vectors import trace_icons
+from heald_pictures.detector import Progress, Report
+from heald_pictures.elements import Box, Detection
+from heald_pictures.rect import Rect
+from heald_pictures.regions import Mask, Pixels
+
+GLYPH_ROOM = 2  # pixels by which part of a letter may reach over its line
+GLYPH_WIDE, GLYPH_HIGH = 0.55, 0.5  # parts of the width and the height of a line below which a box on it is part of one
+
+
+def detect_elements(data: bytes, report: Report | None = None) -> Detection:
+    """Detect everything on a screenshot. Raises VisionError if it is not a picture, or too large."""
+    report_step: Report = report or (lambda _progress: None)
+    keys = [hashlib.sha256(data).digest()]  # of the file, which is not decoded a second time, and of its pixels
+    detection = find_cached(keys[0])
+    if detection is None:
+        shot = load_screenshot(data)
+        pixels = hashlib.sha256(np.ascontiguousarray(shot.fine).data)
+        keys.append(pixels.digest() + repr((shot.fine.shape, shot.lossy)).encode())
+        detection = find_cached(keys[1]) or _detect(shot, report_step)
+        clear_fits()
+        release_memory()
+    cache_detection(keys, detection)
+    report_step(Progress("done", 1.0))
+    return detection
+
+
+def _detect(picture: Screenshot, report: Report) -> Detection:
+    """Detect the elements of a sketch, of the photograph of a screen, or of a screenshot."""
+    sheet = find_sheet(picture.fine)
+    if (drawing := _detect_sketch(sheet, report)) is not None:
+        return drawing
+    shot = as_screenshot(sheet.pixels) if sheet is not None and sheet.turned else picture
+    ground = find_ground(shot)
+    if sheet is None and not ground.is_exact(shot.pixels):
+        drawing = _detect_sketch(clean_sheet(shot.fine), report)
+        if drawing is not None:
+            return drawing
+    height, width = shot.pixels.shape[:2]
+    base = Detection(width, height, shot.ratio, shot.lossy, ground.background, (), (), (), ())
+    report(Progress("regions", 1.0, find_rough_elements(base, shot.pixels, ground.boxes)))
+    if not models.available():
+        models.reading_network()  # raises the error that advises how to install the models
+    return _detect_page(shot, ground, base, report)
+
+
+def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
+    """Detect the elements of a sheet that was drawn by hand; None for every other one."""
+    if sheet is None or sheet.strokes is None:
+        return None
+    shapes = find_drawn_shapes(sheet.strokes)
+    if shapes is None:
+        return None
+    return read_sketch(sheet, shapes, lambda stage, part: report(Progress(stage, part)))
+
+
+def _detect_page(shot: Screenshot, ground: PageGround, base: Detection, report: Report) -> Detection:
+    """Read the texts of a page, cut out its pictures, and put controls, icons and charts in their place."""
+    detected, parts = _find_text_and_parts(shot.pixels, ground.busy, report)
+    places = without_marks(detected.lines, parts)
+    boxes = [box for box in ground.boxes if not _is_glyph(box, places) and not is_icon_ground(shot.pixels, box, parts)]
+    inks = find_ink(shot.pixels, paint_page(base.width, base.height, base.background, boxes), places, boxes)
+    layers = find_layers(shot, ground.background, boxes, inks, ground.grain)
+    page_texts = read_texts(shot, layers, inks, places, detected.lines, parts, report)
+    report(Progress("pictures", 0.0))
+    return _add_pictures(shot, base, layers, page_texts, parts, detected)
+
+
+def _find_text_and_parts(pixels: Pixels, busy: Mask, report: Report) -> tuple[TextPlaces, list[FoundPart]]:
+    """Run both networks that see the whole page at the same time."""
+    with ThreadPoolExecutor(1, "heald-parts") as aside:
+        seeing = aside.submit(find_parts, pixels, busy)
+        places = find_text(pixels, busy, lambda part: report(Progress("finding text", part)))
+        parts = seeing.result()
+    release_memory()
+    return places, parts
+
+
+def _is_glyph(box: Box, lines: Sequence[Rect]) -> bool:
+    """Whether a box is part of a letter."""
+    if box.border is not None:
+        return False
+    rect = box.rect
+    return any(
+        line.holds(rect, GLYPH_ROOM) and (rect.w < GLYPH_WIDE * line.w or rect.h < GLYPH_HIGH * line.h)
+        for line in lines
+    )
+
+
+def _add_pictures(
+    shot: Screenshot,
+    base: Detection,
+    layers: PageLayers,
+    page_texts: PageTexts,
+    parts: Sequence[FoundPart],
+    detected: TextPlaces,
+) -> Detection:
+    """Return the detection of a page whose texts are read."""
+    texts = page_texts.texts
+    confirmed = [box for box in layers.boxes if box not in layers.panels or box in page_texts.panels]
+    boxes, page = _without_outlines(base, confirmed, layers.page, page_texts)
+    grounds, cleared = clear_grounds(shot, layers.photos, page_texts)
+    cuts = cut_pictures(cleared, page, boxes, texts, layers.pictures, page_texts.unread, page_texts.panels)
+    all_boxes = [*boxes, *cuts.dashed]
+    has_room = find_room(all_boxes, texts, cuts.pictures, page)
+    icons = trace_icons(cuts.pictures, cleared.fine, page, shot.ratio, has_room)
+    with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))
+    elements = redraw_charts(shot.fine, shot.ratio, base.background, with_controls[0], texts, with_controls[1])
+    return replace(
+        base,
+        boxes=tuple(elements.boxes),
+        texts=tuple(elements.texts),
+        pictures=tuple(elements.pictures),
+        notes=(*cuts.notes, *_notes(shot)),
+        text_places=tuple(detected.likely),
+    )
+
+
+def _without_outlines(
+    base: Detection, boxes: list[Box], page: Pixels, page_texts: PageTexts
+) -> tuple[list[Box], Pixels]:
+    """Return the boxes that are not outlines of icons, and the page that is painted without these."""
+    inks = [ink.rect for ink in page_texts.inks]
+    lines = [line.ink for line in page_texts.lines]
+    outlines = [box for box in boxes if is_icon_outline(box, inks, lines)]
+    if not outlines:
+        return boxes, page
+    others = [box for box in boxes if box not in outlines]
+    return others, paint_page(base.width, base.height, base.background, others)
+
+
+def _notes(shot: Screenshot) -> list[str]:
+    notes: list[str] = []
+    if shot.ratio > 1:
+        scale = shot.ratio
+        notes.append(f"The screenshot has {scale} pixels for each CSS pixel; the page is {scale} times smaller.")
+    if shot.lossy:
+        notes.append("The screenshot was compressed with loss; colours and edges are approximate.")
+    return notes

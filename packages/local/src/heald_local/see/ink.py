@@ -1,0 +1,94 @@
+"""Separates the ink of text from its background."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heald_local.see.pixel_units import LIGHTEST
+from heald_pictures.rect import Rect, spanning
+from heald_pictures.regions import Mask, Pixels, largest_channel
+
+FAINT = 0.12  # the part of the strongest contrast from which on a pixel counts as ink
+LEAST_CONTRAST = 24  # levels by which ink differs from the page
+STRONGEST, STRONG = 0.985, 0.6  # the quantile of pixels that show the colour of ink, and their part of the contrast
+ROUNDING = 1e-6  # levels by which equal contrasts may differ
+LEAST_INK = 6  # pixels
+COLOURFUL, MOST_COLOURFUL = 48, 0.2  # levels by which a pixel has another colour than ink, and the part of them
+UNDERLINED_HIGH, UNDERLINED_WIDE = 8, 2  # pixels of a line that may be underlined, and its width in heights
+RULED, ABOVE_RULE = 0.8, 0.35  # the part of a row that an underline fills at least, and the row above it at most
+THICKEST_RULE = 3  # pixels of an underline
+RULE_FROM = 0.62  # the part of the height of a line below which its underline lies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ink:
+    """A piece of text: the area of its ink, the darkness of each pixel (0 to 1), and the two colours.
+
+    Each is equal to itself only, so that what is measured of it can be cached.
+    """
+
+    rect: Rect
+    cover: NDArray[np.float32]
+    paper: NDArray[np.float64]
+    colour: NDArray[np.float64]
+    underlined: bool = False
+
+    @property
+    def exact(self) -> Rect:
+        """The edges with fractions of pixels, from the coverage of the outermost ones."""
+        sides = (self.cover[:, 0], self.cover[:, -1], self.cover[0], self.cover[-1])
+        near, far, high, low = (min(max(float(side.max()), 0.0), 1.0) for side in sides)
+        left, right = self.rect.x + 1 - near, self.rect.right - 1 + far
+        top, bottom = self.rect.y + 1 - high, self.rect.bottom - 1 + low
+        return spanning((left, top, max(right, left + 1), max(bottom, top + 1)))
+
+
+def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
+    """Extract the ink within a rectangle, cropped."""
+    left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
+    change = pixels[top:bottom, left:right].astype(np.float64) - page[top:bottom, left:right]
+    strength = largest_channel(np.abs(change))
+    if not strength.size or strength.max() < LEAST_CONTRAST:
+        return None
+    strongest = strength >= np.quantile(strength, STRONGEST) - ROUNDING
+    strongest &= strength > STRONG * strength.max()
+    direction = np.median(change[strongest], axis=0)
+    cover = np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)
+    dark = cover > FAINT
+    if dark.sum() < LEAST_INK or _is_colourful(change, cover, direction):
+        return None
+    ruled = _underline_row(dark)
+    if ruled is not None:
+        cover[ruled:] = 0
+        dark[ruled:] = False
+    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    high, low, near, far = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    paper = np.median(page[top:bottom, left:right], axis=(0, 1))
+    return Ink(
+        spanning((left + near, top + high, left + far, top + low)),
+        cover[high:low, near:far].astype(np.float32),
+        paper,
+        np.clip(paper + direction, 0, LIGHTEST),
+        ruled is not None,
+    )
+
+
+def _is_colourful(change: NDArray[np.float64], cover: NDArray[np.float64], direction: NDArray[np.float64]) -> bool:
+    """Whether there are more colours than paper, ink and what lies between, as in a picture."""
+    off = largest_channel(np.abs(change - cover[:, :, None] * direction))
+    strong = largest_channel(np.abs(change)) > LEAST_CONTRAST
+    return float((off[strong] > COLOURFUL).mean()) > MOST_COLOURFUL if strong.any() else False
+
+
+def _underline_row(dark: Mask) -> int | None:
+    """Find the row where an underline begins: thin, low, and nearly as wide as the line."""
+    columns = np.flatnonzero(dark.any(axis=0))
+    height = len(dark)
+    if height < UNDERLINED_HIGH or columns[-1] - columns[0] < UNDERLINED_WIDE * height:
+        return None
+    full = dark[:, columns[0] : columns[-1] + 1].mean(axis=1)
+    rows = np.flatnonzero(full > RULED)
+    if not len(rows) or max(len(rows), rows[-1] - rows[0]) > THICKEST_RULE or rows[0] < RULE_FROM * height:
+        return None
+    return int(rows[0]) if full[rows[0] - 1] < ABOVE_RULE else None

@@ -1,0 +1,96 @@
+"""Reads lines anew whose letters stand on several grounds, such as a title that reaches over the edge of a shape, and
+syllables that look like icons.
+
+Ink is first found as what differs from the painted page. Where the page has an edge under a line, that parts the line
+or spoils its letters; there it is found by its own colour, as on a photograph.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from heald_local.see.ink import Ink
+from heald_local.see.line_marks import Piece
+from heald_local.see.ocr import OcrResult
+from heald_local.see.photo_text import find_text_on_photos
+from heald_local.see.script_ocr import read_page_lines
+from heald_local.see.styled_lines import StyledLines, is_certain_text, style_lines
+from heald_pictures.rect import Rect
+from heald_pictures.regions import Pixels
+
+Crop = Callable[[Rect], Pixels]
+MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
+EDGE = 12  # how much the page must change under a line, in one channel
+SAMPLE = 12  # words that are read with a syllable, so that the script is recognised
+SURE_SYLLABLE = 0.9  # a less certain reading is an icon
+SAME_ROW = 0.3  # heights of a place by which its middle and that of a word on its row differ
+AS_TALL = (0.5, 1.5)  # the height of such a word, in heights of the place
+COVERED = 0.6  # the part of a piece from which on it lies at a place
+REPLACED, ROOM = 0.8, 2  # the part of a piece from which on a new line replaces it, and pixels around that line
+BESIDE = 6.0  # heights between a syllable and the next word of its row, at most
+
+
+def read_across_grounds(
+    styled: StyledLines, pixels: Pixels, page: Pixels, places: Sequence[Rect], crop: Crop
+) -> StyledLines:
+    """Replace unread pieces, and the read ones beside them, by the lines that are read for certain."""
+    doubtful = [place for place in places if _has_edge(page, place) and not _is_read(place, styled)]
+    inks = find_text_on_photos(pixels, doubtful, doubtful)
+    if not inks:
+        return styled
+    crops = [crop(ink.rect) for ink in inks]
+    restyled = style_lines(list(zip(inks, read_page_lines(crops), strict=True)))
+    lines = [line for line in restyled.lines if is_certain_text(line)]
+    spans = [line.ink for line in lines]
+    others = [line for line in styled.lines if not _is_within(line.ink, spans)]
+    return StyledLines([*others, *lines], [ink for ink in styled.unread if not _is_within(ink.rect, spans)])
+
+
+def read_lone_syllables(
+    pieces: Sequence[Piece], places: Sequence[Rect], find: Callable[[Sequence[Rect]], Sequence[Ink]], crop: Crop
+) -> list[Piece]:
+    """Read places that look like icons beside Korean words, and return the pieces with those that are a syllable.
+
+    A syllable of Korean is as square as an icon. Icons are never read as one, as they are as other letters.
+    """
+    words = [ink.rect for ink, reading in pieces if _is_korean(reading.text.strip()[:1])]
+    near = [place for place in places if any(_is_beside(place, word) for word in words)]
+    inks: Sequence[Ink] = find(near) if near else ()
+    sample = [*words[:SAMPLE], *(ink.rect for ink in inks)] if inks else []
+    readings = read_page_lines([crop(rect) for rect in sample])[len(sample) - len(inks) :] if inks else []
+    syllables = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_syllable(reading)]
+    spans = [ink.rect for ink, _ in syllables]
+    return [*(piece for piece in pieces if not _is_within(piece[0].rect, spans)), *syllables]
+
+
+def _is_korean(letter: str) -> bool:
+    return "\uac00" <= letter <= "\ud7a3"
+
+
+def _is_syllable(reading: OcrResult) -> bool:
+    text = reading.text.strip()
+    return len(text) == 1 and _is_korean(text) and reading.sure >= SURE_SYLLABLE
+
+
+def _is_beside(place: Rect, word: Rect) -> bool:
+    """Whether a word stands on the row of a place, near it and about as tall."""
+    level = abs(place.middle[1] - word.middle[1]) <= SAME_ROW * place.h
+    as_tall = AS_TALL[0] * place.h <= word.h <= AS_TALL[1] * place.h
+    return level and as_tall and max(word.x - place.right, place.x - word.right) <= BESIDE * place.h
+
+
+def _is_read(place: Rect, styled: StyledLines) -> bool:
+    """Whether lines cover a place, apart from its margin."""
+    if any(place.common(ink.rect) > COVERED * ink.rect.area for ink in styled.unread):
+        return False
+    inside = [line.ink for line in styled.lines if place.common(line.ink) > COVERED * line.ink.area]
+    return place.w - sum(rect.w for rect in inside) <= MARGIN * place.h
+
+
+def _has_edge(page: Pixels, place: Rect) -> bool:
+    part = page[int(place.y) : round(place.bottom), int(place.x) : round(place.right)]
+    return bool(part.size) and int(np.ptp(part, axis=(0, 1)).max()) >= EDGE
+
+
+def _is_within(rect: Rect, spans: Sequence[Rect]) -> bool:
+    return any(span.grown(ROOM).common(rect) > REPLACED * rect.area for span in spans)

@@ -1,0 +1,97 @@
+"""Pictures that are no screenshots, or unusual ones: each becomes a sensible page or a clear sentence."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from local_support import Bench, needs_vision, picture_request, png
+
+pytestmark = needs_vision
+
+
+def _tall() -> bytes:
+    """10,000 px of page with a line now and then."""
+    picture = Image.new("RGB", (600, 10_000), "#ffffff")
+    pen = ImageDraw.Draw(picture)
+    for number in range(8):
+        pen.text(
+            (40, 60 + 1_200 * number), f"Chapter {number} begins here", font=ImageFont.load_default(28), fill="#111111"
+        )
+    return png(picture)
+
+
+def _icon() -> bytes:
+    picture = Image.new("RGB", (200, 200), "#ffffff")
+    pen = ImageDraw.Draw(picture)
+    pen.ellipse((20, 20, 180, 180), fill="#ef4444")
+    pen.polygon([(100, 50), (150, 140), (50, 140)], fill="#fde68a")
+    return png(picture)
+
+
+def _blank() -> bytes:
+    return png(Image.new("RGB", (800, 600), "#fafafa"))
+
+
+def _dot() -> bytes:
+    return png(Image.new("RGB", (1, 1), "#123456"))
+
+
+def _photograph() -> bytes:
+    rough = Image.effect_noise((640, 480), 80)
+    slope = Image.linear_gradient("L").resize((640, 480))
+    return png(Image.merge("RGB", (rough, slope, Image.blend(rough, slope, 0.5))))
+
+
+def _cut_off() -> bytes:
+    return _icon()[:200]
+
+
+def _bomb() -> bytes:
+    out = io.BytesIO()
+    Image.new("1", (30_000, 30_000)).save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
+async def test_a_page_of_10000_px_is_read_to_its_end() -> None:
+    async with Bench() as bench:
+        result = await bench.ask(picture_request(_tall()))
+        assert result.status == "completed"
+        html = str(result.files["index.html"])
+        assert "Chapter 0 begins here" in html
+        assert "Chapter 7 begins here" in html
+        bench.prove()
+
+
+async def test_an_icon_is_kept_as_a_picture_in_a_page() -> None:
+    async with Bench() as bench:
+        result = await bench.ask(picture_request(_icon()))
+        assert result.status == "completed"
+        html = str(result.files["index.html"])
+        assert "<img" in html or "border-radius" in html
+        assert "1 text" not in result.text
+        bench.prove()
+
+
+@pytest.mark.parametrize("make", [_photograph, _blank], ids=["photograph", "blank"])
+async def test_what_is_no_page_becomes_one_all_the_same(make: Callable[[], bytes]) -> None:
+    async with Bench() as bench:
+        result = await bench.ask(picture_request(make()))
+        assert result.status == "completed"
+        html = str(result.files["index.html"])
+        assert "<!DOCTYPE html>" in html
+        assert "<body>" in html
+        assert "could not know" in result.text
+
+
+@pytest.mark.parametrize("make", [_cut_off, _bomb, _dot], ids=["cut off", "900 megapixels", "one pixel"])
+async def test_what_cannot_be_opened_is_one_sentence(make: Callable[[], bytes]) -> None:
+    async with Bench() as bench:
+        result = await bench.ask(picture_request(make()))
+        assert result.status == "failed"
+        assert result.error is not None
+        assert result.error.message.count("\n") == 0
+        assert "Traceback" not in result.error.message
+        assert "/" not in result.error.message.replace("and/or", "")
+        assert not result.files

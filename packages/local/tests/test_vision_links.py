@@ -1,0 +1,128 @@
+"""Links and cards as a reader knows them: by their place on the page and by what is around them."""
+
+from itertools import product
+
+from heald_local.arrange.page import arrange
+from heald_local.page import Node, walk_nodes
+from heald_local.write.stacks import write_files
+from heald_pictures.elements import Box, Detection, PictureElement, TextElement
+from vision_pages import box, picture, seen, text
+
+Seen = TextElement | Box | PictureElement
+LONG = "A long line of prose, number {}, that explains what to do now."
+WORDS = ("Overview", "Moorings", "Invoices", "Changelog")
+
+
+def _nodes(page: Detection) -> list[Node]:
+    return walk_nodes(arrange(page).body)
+
+
+def _links(page: Detection) -> set[str]:
+    return {" ".join(node.lines) for node in _nodes(page) if node.tag == "a"}
+
+
+def _top() -> list[Seen]:
+    links = [text(300 + 110 * at, 22, name, 15) for at, name in enumerate(("Shop", "Journal", "About"))]
+    return [text(80, 20, "Harbour", 20, 700), *links, text(80, 120, "Everything that floats", 44, 700)]
+
+
+def _footer(top: float) -> list[Seen]:
+    parts: list[Seen] = [box(0, top, 1280, 200)]
+    for column, head in enumerate(("Product", "Company", "Help")):
+        left = 80 + 240 * column
+        parts.append(text(left, top + 30, head, 14, 700))
+        parts += [text(left, top + 60 + 30 * at, f"{word} {head}", 14) for at, word in enumerate(WORDS[:3])]
+    return parts
+
+
+def test_the_footer_is_above_a_bar_about_cookies() -> None:
+    bar = [box(0, 1000, 1280, 80, "#111827"), box(1080, 1018, 120, 44, "#1d4ed8", radius=8)]
+    words = [text(80, 1032, "We use cookies to keep you signed in.", 14, colour="#ffffff")]
+    words.append(text(1112, 1031, "Accept", 15, 700, "#ffffff"))
+    page = seen(*_top(), *_footer(800), *bar, *words, height=1080)
+    assert {"Overview Product", "Moorings Company", "Invoices Help"} <= _links(page)
+    assert not {"Product", "Company", "Help"} & _links(page)
+    assert [node.tag for node in arrange(page).body] == ["header", "main", "footer", "aside"]
+
+
+def test_a_table_at_the_end_of_a_page_is_no_footer() -> None:
+    rows: list[Seen] = []
+    for row, column in product(range(5), range(4)):
+        rows.append(
+            text(80 + 280 * column, 420 + 45 * row, f"Cell {row} {'abcd'[column]}", 14, 700 if not row else 400)
+        )
+        if not column and row < 4:
+            rows.append(box(80, 452 + 45 * row, 1120, 1, "#d1d5db"))
+    assert "footer" not in {node.tag for node in _nodes(seen(*_top(), *rows, height=680))}
+
+
+def _documentation() -> Detection:
+    side = [text(24, 120 + 34 * at, word, 14) for at, word in enumerate((*WORDS, "Backups", "Errors"))]
+    prose = [text(320, 200 + 60 * at, LONG.format(at)) for at in range(9)]
+    return seen(*_top()[:4], *side, box(260, 80, 1, 700, "#d1d5db"), text(320, 120, "Moorings", 36, 700), *prose)
+
+
+def test_the_lines_of_a_side_column_are_links() -> None:
+    assert {*WORDS, "Backups", "Errors"} <= _links(_documentation())
+    assert not any(words.startswith("A long line") for words in _links(_documentation()))
+
+
+def test_names_with_values_beside_them_are_no_links() -> None:
+    names = ("Subtotal", "Delivery", "Taxes", "Total")
+    sums = [text(960, 200 + 40 * at, word, 14) for at, word in enumerate(names)]
+    sums += [text(1100, 200 + 40 * at, f"£{at}4.00", 14) for at in range(4)]
+    prose = [text(80, 190 + 52 * at, LONG.format(at)) for at in range(9)]
+    line = box(900, 180, 1, 480, "#d1d5db")
+    assert not set(names) & _links(seen(*_top()[:4], *prose, line, *sums))
+    assert set(names) <= _links(seen(*_top()[:4], *prose, line, *sums[:4]))
+
+
+def test_all_but_the_last_place_of_a_breadcrumb_are_links() -> None:
+    page = seen(*_top()[:4], text(80, 100, "Home / Deck / Ropes", 13), text(80, 140, "Mooring lines", 36, 700))
+    assert {"Home", "Deck"} <= _links(page)
+    assert "Ropes" not in _links(page)
+    html = str(write_files(arrange(page))["index.html"])
+    assert 'aria-label="Breadcrumb"' in html
+    assert "nine / month" not in _links(seen(*_top(), text(80, 240, "nine / month", 13)))
+
+
+def _cards(button: bool = False) -> Detection:
+    """Two rows of three photographs, each with a name and a price below it."""
+    parts: list[Seen] = []
+    for row, column in product(range(2), range(3)):
+        left, top, number = 80 + 380 * column, 240 + 340 * row, 3 * row + column
+        parts.append(picture(left, top, 360, 220, number))
+        parts += [
+            text(left, top + 232, f"Rope {'abcdef'[number]}", 16, 700),
+            text(left, top + 258, f"£{number}4.00", 14),
+        ]
+        if button:
+            parts += [box(left, top + 280, 90, 34, "#1d4ed8"), text(left + 20, top + 288, "Choose", 14, 700, "#ffffff")]
+    return seen(*_top(), *parts, height=960)
+
+
+def test_names_below_photographs_are_links_and_cards_are_one_grid() -> None:
+    assert {f"Rope {letter}" for letter in "abcdef"} <= _links(_cards())
+    grids = [node for node in _nodes(_cards()) if "grid-template-columns" in dict(node.style)]
+    assert all(sum(node.tag == "img" for node in walk_nodes(grid.children)) % 3 == 0 for grid in grids)
+    assert grids
+    assert "Rope a" not in _links(_cards(button=True))
+
+
+def test_badges_are_no_links() -> None:
+    badge = [box(80, 240, 70, 24, "#dbeafe", radius=12), text(92, 244, "Design", 12, colour="#1d4ed8")]
+    assert "Design" not in _links(seen(*_top(), *badge, text(80, 300, "Paint the north pier", 16)))
+
+
+def test_questions_that_unfold_are_buttons() -> None:
+    parts: list[Seen] = []
+    for at, words in enumerate(("How big may a parcel be?", "Who pays for it?", "Where is my receipt?")):
+        parts += [text(200, 240 + 60 * at, words, 17, 700), text(1060, 240 + 60 * at, "+", 17)]
+        parts.append(box(200, 280 + 60 * at, 880, 1, "#d1d5db"))
+    buttons = [node for node in _nodes(seen(*_top(), *parts)) if node.tag == "button"]
+    assert [dict(node.attributes).get("aria-expanded") for node in buttons] == ["false"] * 3
+
+
+def test_the_column_of_a_page_stays_in_the_middle_of_wider_screens() -> None:
+    heading = next(node for node in _nodes(_cards()) if node.lines == ("Everything that floats",))
+    assert dict(heading.style)["margin-left"] == "max(20px, calc(50% - 560px))"

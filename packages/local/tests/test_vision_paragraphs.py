@@ -1,0 +1,103 @@
+"""Paragraphs in several styles, bulleted lists, and the columns of a footer."""
+
+import re
+from dataclasses import replace
+
+from heald_local.arrange.page import arrange
+from heald_local.page import Node, walk_nodes
+from heald_local.see.paragraphs import group_paragraphs
+from heald_local.write.stacks import write_files
+from heald_pictures.elements import Detection, PictureElement
+from vision_pages import box, picture, seen, text
+
+
+def _article() -> Detection:
+    first = text(80, 300, "I spent most of my working life on software that")
+    link = text(first.rect.right + 4.5, 300, "waits in line", colour="#9a3412")
+    rest = text(link.rect.right + 4.5, 300, "and never met")
+    below = text(80, 328, "a better teacher than a river in the spring of a year.")
+    lines = [line for part in (first, link, rest, below) for line in part.lines]
+    return seen(text(80, 60, "The slow river", 36, 700), *group_paragraphs(lines))
+
+
+def _page_text(detection: Detection, stack: str = "html_css") -> str:
+    return str(write_files(arrange(detection), stack)["index.html"])
+
+
+def test_a_link_within_a_paragraph_of_several_lines_keeps_the_order_of_its_words() -> None:
+    html = re.sub(r' class="[^"]*"', "", _page_text(_article()))
+    assert (
+        '<p>I spent most of my working life on software that <a href="#">waits in line</a> and never met a better '
+        "teacher than a river in the spring of a year.</p>" in html
+    )
+
+
+def test_a_paragraph_of_several_lines_wraps_at_every_width() -> None:
+    paragraph = next(
+        node for node in walk_nodes(arrange(_article()).body) if any(not child.tag for child in node.children)
+    )
+    assert ("white-space", "nowrap") not in paragraph.style
+    assert re.search(r"> p \{[^}]*white-space: normal", _page_text(_article()))
+
+
+def _bullets(*tops: float) -> list[PictureElement]:
+    return [replace(picture(60, top + 6, 7, 7, at), kind="icon", name=f"icon-{at}") for at, top in enumerate(tops)]
+
+
+def test_lines_behind_bullets_are_a_list_and_the_bullets_no_pictures() -> None:
+    lines = [line for at in range(3) for line in text(80, 300 + 26 * at, f"Item {at} of the list, rather long").lines]
+    page = seen(text(80, 60, "Lists", 36, 700), *group_paragraphs(lines), *_bullets(300, 326, 352))
+    html = _page_text(page)
+    assert len(re.findall(r"<li[^>]*>Item \d of the list, rather long</li>", html)) == 3
+    assert "list-style: disc" in html
+    assert "list-disc" in _page_text(page, "html_tailwind")
+    assert "<img" not in html
+
+
+def test_bullets_in_a_colour_of_their_own_stay_as_they_are() -> None:
+    lines = [line for at in range(3) for line in text(80, 300 + 26 * at, f"Item {at} of the list, rather long").lines]
+    title = text(80, 60, "Lists", 36, 700)
+    green, dark = (
+        [replace(bullet, colour=colour) for bullet in _bullets(300, 326, 352)] for colour in ("#14b8a6", "#253040")
+    )
+    html = _page_text(seen(title, *group_paragraphs(lines), *green))
+    assert "list-style: disc" not in html
+    assert html.count("<img") == 3
+    assert "list-style: disc" in _page_text(seen(title, *group_paragraphs(lines), *dark))
+
+
+def test_one_dot_beside_a_line_is_no_list() -> None:
+    page = seen(text(80, 60, "Status", 36, 700), text(80, 300, "Online and well"), *_bullets(300))
+    assert "<li" not in _page_text(page)
+
+
+def _footer(bold: int) -> Detection:
+    rows = [
+        text(x, 700 + 30 * row, f"{'Head' if not row else 'Item'} {column}{row}", 14, bold if not row else 400)
+        for row in range(4)
+        for column, x in enumerate((92, 290, 488))
+    ]
+    top = (text(80, 60, "Everything", 36, 700), text(80, 200, "Some words of a page that is much longer than these."))
+    return seen(*top, box(0, 660, 1280, 240), *rows, height=900)
+
+
+def _lists(node: Node) -> list[list[str]]:
+    lists = [inner for inner in walk_nodes((node,)) if inner.tag == "ul"]
+    return [[line for inner in walk_nodes((listed,)) for line in inner.lines] for listed in lists]
+
+
+def test_rows_of_a_footer_with_bold_heads_are_columns() -> None:
+    footer = next(node for node in arrange(_footer(700)).body if node.tag == "footer")
+    assert _lists(footer) == [[f"Item {column}{row}" for row in (1, 2, 3)] for column in range(3)]
+
+
+def test_rows_without_heads_stay_rows() -> None:
+    footer = next(node for node in arrange(_footer(400)).body if node.tag == "footer")
+    assert all(len({words[-2] for words in words_of_list}) > 1 for words_of_list in _lists(footer))
+
+
+def test_the_language_of_latin_text_is_known_by_its_words() -> None:
+    german = text(80, 300, "Der Weg führt am Ufer entlang und ist für die Gäste nicht zu weit.")
+    english = text(80, 300, "The path follows the river and is not too far for the guests.")
+    heading = text(80, 60, "Moorbrücke", 36, 700)
+    assert [arrange(seen(heading, words)).language for words in (german, english)] == ["de", "en"]

@@ -1,0 +1,1 @@
+"""Several servers on one store: PostgreSQL, NATS and Temporal."""

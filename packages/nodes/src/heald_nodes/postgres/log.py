@@ -1,0 +1,112 @@
+"""Reads the logs of sessions from their chunks, and thins out those that nobody has written for a while."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heald.core.envelope import Event
+from heald.sessions.event_codec import blob_digests
+from heald.sessions.store_errors import NoSuchBlob, StoreCorrupt
+from heald_nodes.postgres.chunks import damaged, decode_chunk, split_line, unpack_lines
+from heald_nodes.postgres.pool import PostgresPool
+
+_PAGE_BYTES = 4 * 1024 * 1024
+"""The size in bytes at which a page of events is full."""
+_PAGE_CHUNKS = 100
+"""Chunks of one session that are read together with those of others."""
+
+Chunk = Sequence[Any]
+"""The first seq, the codec and the body of a chunk."""
+
+
+class LogReader:
+    """Decodes chunks, with the blobs that belong to their events."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def read(self, key: int, end: int, *, after: int, upto: int | None, limit: int) -> Sequence[Event]:
+        """Return events of the session with a key, whose log ends at `end`."""
+        after, last = max(after, 0), upto if upto is not None else 2**62
+        rows = await self._pool.fetch(
+            "SELECT first_seq, codec, body FROM (SELECT *, sum(length(body)) OVER (ORDER BY last_seq) AS size"
+            " FROM (SELECT * FROM chunks WHERE session = $1 AND last_seq > $2 AND first_seq <= $3"
+            " ORDER BY last_seq LIMIT $4) AS found) AS sized"
+            " WHERE size - length(body) <= $5 ORDER BY last_seq",
+            key,
+            after,
+            last,
+            limit,
+            _PAGE_BYTES,
+        )
+        blobs = await self._read_blobs([(key, row) for row in rows])
+        events = [event for event in _decode(after, rows, blobs.get(key, {})) if event.seq <= last][:limit]
+        if not events and after < min(last, end):
+            raise lacking(after + 1)
+        return events
+
+    async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
+        """Return the next events of several sessions with one query."""
+        rows = await self._pool.fetch(
+            "SELECT w.id, w.after, s.key, f.first_seq, f.codec, f.body"
+            " FROM unnest($1::text[], $2::bigint[]) AS w(id, after) JOIN sessions s ON s.id = w.id"
+            " CROSS JOIN LATERAL (SELECT first_seq, last_seq, codec, body FROM chunks"
+            " WHERE session = s.key AND last_seq > w.after ORDER BY last_seq LIMIT $3) AS f"
+            " ORDER BY w.id, f.last_seq",
+            list(cursors),
+            list(cursors.values()),
+            _PAGE_CHUNKS,
+        )
+        blobs = await self._read_blobs([(row[2], row[3:]) for row in rows])
+        chunks: dict[tuple[str, int], list[Chunk]] = {}
+        for row in rows:
+            chunks.setdefault((row[0], row[2]), []).append(row[3:])
+        return {
+            session: _decode(cursors[session], session_chunks, blobs.get(key, {}))
+            for (session, key), session_chunks in chunks.items()
+        }
+
+    async def _read_blobs(self, chunks: Sequence[tuple[int, Chunk]]) -> dict[int, dict[str, bytes]]:
+        """Read the large contents of chunks, by the key of the session."""
+        references: set[tuple[int, str]] = set()
+        for key, (first_seq, codec, body) in chunks:
+            try:
+                refs = [refs for line in unpack_lines(codec, body) if (refs := split_line(line)[1]) is not None]
+                references |= {(key, digest) for ref in refs for digest in blob_digests(ref)}
+            except ValueError:
+                raise damaged(first_seq) from None
+        contents: dict[int, dict[str, bytes]] = {}
+        if not references:
+            return contents
+        pairs = sorted(references)
+        rows = await self._pool.fetch(
+            "SELECT k.session, b.digest, b.data FROM unnest($1::bigint[], $2::text[]) AS w(session, digest)"
+            " JOIN session_blobs k USING (session, digest) JOIN blobs b USING (digest)",
+            [key for key, _ in pairs],
+            [digest for _, digest in pairs],
+        )
+        for key, digest, data in rows:
+            contents.setdefault(key, {})[digest] = data
+        return contents
+
+
+def lacking(seq: int) -> StoreCorrupt:
+    return StoreCorrupt(f"The log of the session lacks event {seq}; restore the database.")
+
+
+def _decode(after: int, chunks: Sequence[Chunk], blobs: Mapping[str, bytes]) -> list[Event]:
+    """Return the events of chunks after a seq. Raises StoreCorrupt at a gap."""
+
+    def blob(digest: str) -> bytes:
+        if digest not in blobs:
+            raise NoSuchBlob(digest)
+        return blobs[digest]
+
+    events: list[Event] = []
+    for first_seq, codec, body in chunks:
+        if first_seq > after + 1:
+            raise lacking(after + 1)
+        for event in decode_chunk(first_seq, codec, body, blob):
+            if event.seq == after + 1:
+                events.append(event)
+                after = event.seq
+    return events

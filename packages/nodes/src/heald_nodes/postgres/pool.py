@@ -1,0 +1,107 @@
+"""A pool of connections that outlives restarts of the database server, and migrates the schema."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+from typing import Any, TypeVar
+
+from heald.sessions.store_errors import StoreError
+from heald.sessions.store_url import with_password, without_password
+from heald_nodes.postgres.driver import DriverPool, PostgresConnection, Row, asyncpg
+from heald_nodes.postgres.driver_errors import LOST, is_lost, translate_error
+from heald_nodes.postgres.migration import migrate_schema
+
+PATIENCE = 30.0
+"""Seconds that a query waits for a database that restarts."""
+_CONNECT_SECONDS = 10.0
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+
+T = TypeVar("T")
+
+
+class PostgresPool:
+    """Opens connections on demand. The schema is migrated before the first query."""
+
+    def __init__(self, url: str, *, size: int = 8, patience: float = PATIENCE) -> None:
+        self._url = with_password(url)
+        self.name = without_password(url)
+        """The address without its password."""
+        self.schema = ""
+        """The schema of the tables, known after the first connection."""
+        self._size = size
+        self.patience = patience
+        self._pool: DriverPool | None = None
+        self._opening = asyncio.Lock()
+        self._closed = False
+
+    async def open(self) -> DriverPool:
+        """Return the pool, connected."""
+        if self._pool is not None:
+            return self._pool
+        async with self._opening:
+            if self._closed:
+                raise StoreError("The store is closed; open it again.")
+            if self._pool is None:
+                self._pool = await self._connect()
+            return self._pool
+
+    async def connect_alone(self) -> PostgresConnection:
+        """Open a connection outside of the pool."""
+        return await asyncpg.connect(self._url, timeout=_CONNECT_SECONDS)
+
+    async def run(self, query: Callable[[PostgresConnection], Awaitable[T]]) -> T:
+        """Run a query that may be repeated: if its connection breaks it is run on a new one, until patience ends."""
+        until = monotonic() + self.patience
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with self.connection() as connection:
+                    return await query(connection)
+            except Exception as error:
+                if not is_lost(error) or monotonic() + pause > until or self._closed:
+                    raise translate_error(error, self.name) from None
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def fetch(self, query: str, *arguments: object) -> Sequence[Row]:
+        """Run one statement that may be repeated, and return its rows."""
+        return await self.run(lambda connection: connection.fetch(query, *arguments))
+
+    async def fetchrow(self, query: str, *arguments: object) -> Row | None:
+        return await self.run(lambda connection: connection.fetchrow(query, *arguments))
+
+    async def fetchval(self, query: str, *arguments: object) -> Any:
+        return await self.run(lambda connection: connection.fetchval(query, *arguments))
+
+    async def execute(self, query: str, *arguments: object) -> None:
+        await self.run(lambda connection: connection.execute(query, *arguments))
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[PostgresConnection]:
+        """Borrow a connection, without repeating anything."""
+        pool = await self.open()
+        async with pool.acquire() as connection:
+            yield connection
+
+    async def close(self) -> None:
+        self._closed = True
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            with suppress(*LOST):
+                async with asyncio.timeout(5):
+                    await pool.close()
+
+    async def _connect(self) -> DriverPool:
+        pool: DriverPool = await asyncpg.create_pool(
+            self._url, min_size=0, max_size=self._size, timeout=_CONNECT_SECONDS, command_timeout=30.0
+        )
+        try:
+            async with pool.acquire() as connection:
+                await migrate_schema(connection)
+                self.schema = await connection.fetchval("SELECT current_schema()")
+        except BaseException:
+            pool.terminate()
+            raise
+        return pool

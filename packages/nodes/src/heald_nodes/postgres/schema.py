@@ -1,0 +1,144 @@
+"""The tables of a PostgreSQL store, their migrations, and the conditions that several queries share.
+
+A migration runs once for all nodes. Each one names the oldest schema whose Heald can still work with it, so that the
+nodes of a cluster can be replaced one by one.
+"""
+
+from dataclasses import dataclass
+
+from heald.sessions.shared_store import NODE_SECONDS
+from heald.sessions.store_errors import StoreError
+
+PARTITIONS = 16
+_LOST_SECONDS = NODE_SECONDS / 2
+_RESTART_SECONDS = 2 * NODE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresMigration:
+    """Statements that bring the schema to a version."""
+
+    version: int
+    readable_by: int
+    """The oldest schema version whose Heald may still read and write."""
+    statements: tuple[str, ...]
+
+
+NOW = "extract(epoch FROM clock_timestamp())::float8"
+"""The clock of the database. The clocks of nodes are in events only."""
+
+_FIRST = (
+    """
+    CREATE TABLE sessions (
+        key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        id text NOT NULL UNIQUE,
+        owner text NOT NULL,
+        kind text NOT NULL,
+        title text NOT NULL,
+        title_key text NOT NULL,
+        created float8 NOT NULL,
+        updated float8 NOT NULL,
+        last_seq bigint NOT NULL DEFAULT 0,
+        epoch bigint NOT NULL,
+        holder text NOT NULL DEFAULT '',
+        node text NOT NULL DEFAULT '',
+        expires float8 NOT NULL DEFAULT 0,
+        not_before float8 NOT NULL DEFAULT 0,
+        work text NOT NULL DEFAULT 'idle',
+        folder text,
+        parent text,
+        parent_seq bigint,
+        cause text,
+        settings bytea NOT NULL,
+        draft boolean NOT NULL,
+        thinned bigint NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 70)
+    """,
+    "CREATE INDEX sessions_by_update ON sessions (updated DESC, id)",
+    "CREATE INDEX sessions_by_owner ON sessions (owner, updated DESC, id)",
+    "CREATE INDEX sessions_by_parent ON sessions (parent) WHERE cause IS NOT NULL",
+    "CREATE INDEX sessions_by_work ON sessions (work, node) WHERE work <> 'idle'",
+    """
+    CREATE TABLE chunks (
+        session bigint NOT NULL,
+        last_seq bigint NOT NULL,
+        first_seq bigint NOT NULL,
+        codec smallint NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (session, last_seq)
+    ) PARTITION BY HASH (session)
+    """,
+    *(
+        f"CREATE TABLE chunks_{number} PARTITION OF chunks FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
+        for number in range(PARTITIONS)
+    ),
+    *(f"ALTER TABLE chunks_{number} ALTER COLUMN body SET STORAGE EXTERNAL" for number in range(PARTITIONS)),
+    "CREATE TABLE blobs (digest text PRIMARY KEY, data bytea NOT NULL)",
+    """
+    CREATE TABLE session_blobs (
+        session bigint NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+        digest text NOT NULL,
+        PRIMARY KEY (session, digest)
+    )
+    """,
+    "CREATE INDEX session_blobs_by_digest ON session_blobs (digest)",
+    """
+    CREATE TABLE nodes (
+        name text PRIMARY KEY,
+        expires float8 NOT NULL,
+        folders text[] NOT NULL,
+        room integer NOT NULL,
+        version text NOT NULL
+    ) WITH (fillfactor = 50)
+    """,
+    """
+    CREATE TABLE commands (
+        id text PRIMARY KEY,
+        session text NOT NULL,
+        body bytea NOT NULL,
+        expires float8 NOT NULL,
+        accepted_by text,
+        reply bytea
+    )
+    """,
+    "CREATE INDEX commands_by_session ON commands (session) WHERE reply IS NULL",
+    """
+    CREATE TABLE spent (
+        owner text NOT NULL,
+        minute bigint NOT NULL,
+        tokens bigint NOT NULL,
+        usd float8 NOT NULL,
+        unpriced boolean NOT NULL,
+        PRIMARY KEY (owner, minute)
+    )
+    """,
+    "CREATE TABLE records (kind text NOT NULL, name text NOT NULL, data bytea NOT NULL, PRIMARY KEY (kind, name))",
+)
+
+MIGRATIONS = (
+    PostgresMigration(1, 1, _FIRST),
+    PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
+)
+KNOWN = MIGRATIONS[-1].version
+
+
+def check_version(version: int, readable_by: int) -> None:
+    if readable_by > KNOWN:
+        raise StoreError(
+            f"The sessions were written by a newer Heald (schema {version}; this one knows {KNOWN}); "
+            "install the newer one."
+        )
+
+
+_ALIVE = f"""EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW}
+    AND (n.backend = 0 OR n.expires > {NOW} + {NODE_SECONDS - _LOST_SECONDS}
+        OR EXISTS (SELECT 1 FROM pg_stat_get_activity(n.backend))))"""
+"""A node is dead `NODE_SECONDS` after its last heartbeat, or half of that if the connection of its heartbeats is closed
+too, as it is when its process was killed."""
+_JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
+"""After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
+NODE_DEAD = f"(s.node <> '' AND $1::boolean AND {_JUDGED} AND NOT {_ALIVE})"
+"""The node of a session is dead. The first parameter of the query is whether this node may judge others."""
+FREE = f"(s.holder = '' OR s.expires <= {NOW} OR {NODE_DEAD})"
+CLAIMABLE = f"""(s.work <> 'idle' AND NOT s.draft AND s.cause IS NULL AND s.not_before <= {NOW}
+    AND CASE WHEN s.holder = '' THEN s.node = '' OR {NODE_DEAD} ELSE s.expires <= {NOW} OR {NODE_DEAD} END)"""

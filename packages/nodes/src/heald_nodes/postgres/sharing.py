@@ -1,0 +1,277 @@
+"""Nodes, claims, commands, spending and records in PostgreSQL."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+
+import heald
+from heald.core.ids import new_id
+from heald.sessions.news import News, OnNews
+from heald.sessions.shared_store import (
+    HEARTBEAT_SECONDS,
+    NODE_SECONDS,
+    RETRY_CLAIM_SECONDS,
+    NodeInfo,
+    NotAnswered,
+    NotHeld,
+    PostedCommand,
+    Spending,
+)
+from heald.sessions.store_errors import NoSuchSession
+from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres.heartbeat import HeartbeatThread
+from heald_nodes.postgres.notices import NewsChannel, Notice
+from heald_nodes.postgres.pool import PostgresPool
+from heald_nodes.postgres.schema import CLAIMABLE, FREE, NOW
+
+_POLL_SECONDS = 0.5
+_CLEAN_SECONDS = 60.0
+_KEPT_SPENDING = 40 * 24 * 60
+"""Minutes that spending is kept."""
+_log = logging.getLogger("heald.store")
+
+
+class PostgresSharing:
+    """The shared part of a PostgreSQL store."""
+
+    def __init__(self, pool: PostgresPool, news: NewsChannel, node: str, *, control: PostgresPool) -> None:
+        self._pool = pool
+        self._control = control
+        """Connections for heartbeats and claims, which must not wait for readers."""
+        self._news = news
+        self._node = node or new_id("node")
+        self._folders: tuple[str, ...] = ()
+        self._last_beat: float | None = None
+        self._judges_from = 0.0
+        self._cleaned = 0.0
+
+    @property
+    def node(self) -> str:
+        return self._node
+
+    @property
+    def _is_beating(self) -> bool:
+        return self._last_beat is not None
+
+    @property
+    def _judges(self) -> bool:
+        """Whether this node may judge that others are dead. One that was cut off itself waits for a while: its last
+        sign of life in the database, also by `support_heartbeat`, was too old."""
+        return monotonic() >= self._judges_from
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
+        self._folders = tuple(folders)
+
+        async def beat(connection: PostgresConnection) -> float | None:
+            return await connection.fetchval(
+                f"WITH before AS (SELECT {NOW} + $2 - expires AS age FROM nodes WHERE name = $1)"
+                f" INSERT INTO nodes VALUES ($1, {NOW} + $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE"
+                f" SET expires = {NOW} + $2, folders = $3, room = $4, version = $5 RETURNING (SELECT age FROM before)",
+                self._node,
+                NODE_SECONDS,
+                list(folders),
+                room,
+                heald.__version__,
+            )
+
+        age = await self._control.run(beat)
+        now = monotonic()
+        is_known = self._last_beat is not None
+        if is_known and (age is None or age > NODE_SECONDS - HEARTBEAT_SECONDS):
+            self._judges_from = now + NODE_SECONDS
+        self._last_beat = now
+        if now - self._cleaned > _CLEAN_SECONDS:
+            self._cleaned = now
+            await self._pool.run(_clean)
+
+    def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
+        return HeartbeatThread(self._control.connect_alone, self._node, is_alive).stop
+
+    async def list_nodes(self) -> Sequence[NodeInfo]:
+        rows = await self._pool.fetch(
+            f"SELECT name, folders, room, version FROM nodes WHERE expires > {NOW} ORDER BY name"
+        )
+        return [NodeInfo(name=row[0], folders=tuple(row[1]), room=row[2], version=row[3]) for row in rows]
+
+    async def end_node(self) -> None:
+        self._last_beat = None
+        await self._pool.execute("DELETE FROM nodes WHERE name = $1", self._node)
+        await self._news.publish(Notice(w=True))
+
+    # --- work --------------------------------------------------------------------------------------------------------
+
+    async def claim_work(self, limit: int) -> Sequence[str]:
+        rows = await self._control.fetch(
+            "UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1 WHERE key IN ("
+            f"SELECT s.key FROM sessions s WHERE {CLAIMABLE} AND (s.folder IS NULL OR s.folder = ANY($3))"
+            " ORDER BY s.updated LIMIT $4 FOR UPDATE OF s SKIP LOCKED) RETURNING id",
+            self._judges,
+            self._node,
+            list(self._folders),
+            limit,
+        )
+        return [row[0] for row in rows]
+
+    async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
+        await self._pool.execute(
+            f"UPDATE sessions SET node = '', not_before = {NOW} + $3,"
+            " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node = $2 AND holder = ''",
+            session,
+            self._node,
+            seconds,
+            forget,
+        )
+
+    async def find_holder(self, session: str) -> str:
+        row = await self._pool.fetchrow(
+            f"SELECT {FREE}, s.node, s.holder FROM sessions s WHERE s.id = $2", self._judges, session
+        )
+        if row is None:
+            raise NoSuchSession(session)
+        is_free, node, holder = row
+        return "" if is_free else node or holder
+
+    async def count_running(self, owner: str) -> int:
+        return await self._pool.fetchval(
+            "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL AND owner = $1", owner
+        )
+
+    # --- news and commands -------------------------------------------------------------------------------------------
+
+    def subscribe_news(self, callback: OnNews) -> Callable[[], None]:
+        return self._news.subscribe(callback)
+
+    async def post_command(self, session: str, body: bytes, *, seconds: float) -> bytes:
+        command = new_id("cmd")
+        replied = asyncio.Event()
+
+        def on_news(news: News) -> None:
+            if news.topic == "lost" or (news.topic == "replies" and news.name == command):
+                replied.set()
+
+        unsubscribe = self.subscribe_news(on_news)
+        until = monotonic() + seconds
+        try:
+            await self._pool.execute(
+                f"INSERT INTO commands VALUES ($1, $2, $3, {NOW} + $4) ON CONFLICT DO NOTHING",
+                command,
+                session,
+                body,
+                seconds,
+            )
+            await self._news.publish(Notice(c=[session]))
+            while monotonic() < until:
+                reply = await self._read_reply(command, session)
+                if reply is not None:
+                    return reply
+                replied.clear()
+                try:
+                    async with asyncio.timeout(min(_POLL_SECONDS, max(until - monotonic(), 0.01))):
+                        await replied.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            unsubscribe()
+        await self._forget_command(command)
+        raise NotAnswered("The node that holds the session did not answer in time; ask again in a moment.")
+
+    async def _read_reply(self, command: str, session: str) -> bytes | None:
+        """Return the reply if there is one. Raises NotHeld if there will be none."""
+        row = await self._pool.fetchrow(
+            f"SELECT c.reply, {FREE} FROM commands c LEFT JOIN sessions s ON s.id = c.session WHERE c.id = $2",
+            self._judges,
+            command,
+        )
+        if row is None:
+            raise NotAnswered("The command expired before it was answered; ask again.")
+        reply, is_free = row
+        if reply is not None:
+            await self._forget_command(command)
+            return reply
+        if is_free is None:
+            await self._forget_command(command)
+            raise NoSuchSession(session)
+        if is_free and await self._withdraw(command):
+            raise NotHeld("Nobody holds the session.")
+        return None
+
+    async def _withdraw(self, command: str) -> bool:
+        """Delete a command that nobody has accepted, or whose acceptor is dead."""
+        deleted = await self._pool.fetchval(
+            "DELETE FROM commands c WHERE c.id = $1 AND c.reply IS NULL AND (c.accepted_by IS NULL OR NOT EXISTS"
+            f" (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW})) RETURNING true",
+            command,
+        )
+        return bool(deleted)
+
+    async def _forget_command(self, command: str) -> None:
+        await self._pool.execute("DELETE FROM commands WHERE id = $1", command)
+
+    async def read_commands(self) -> Sequence[PostedCommand]:
+        rows = await self._pool.fetch(
+            "UPDATE commands c SET accepted_by = $1 FROM sessions s WHERE s.id = c.session AND s.node = $1"
+            f" AND s.holder <> '' AND c.reply IS NULL AND c.expires > {NOW} AND (c.accepted_by IS NULL OR NOT"
+            f" EXISTS (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW}))"
+            " RETURNING c.id, c.session, c.body",
+            self._node,
+        )
+        return [PostedCommand(id=row[0], session=row[1], body=row[2]) for row in rows]
+
+    async def reply_command(self, command: str, reply: bytes) -> None:
+        await self._pool.execute("UPDATE commands SET reply = $2 WHERE id = $1", command, reply)
+        await self._news.publish(Notice(r=[command]))
+
+    # --- spending and records ----------------------------------------------------------------------------------------
+
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
+        async with self._pool.connection() as connection:  # not repeated: it would count twice
+            await connection.execute(
+                f"INSERT INTO spent AS s VALUES ($1, ({NOW} / 60)::bigint, $2, $3, $4) ON CONFLICT (owner, minute)"
+                " DO UPDATE SET tokens = s.tokens + $2, usd = s.usd + $3, unpriced = s.unpriced OR $4",
+                owner,
+                tokens,
+                usd or 0.0,
+                usd is None,
+            )
+
+    async def read_spending(self, owner: str, *, seconds: float) -> Spending:
+        row = await self._pool.fetchrow(
+            "SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(usd), 0), coalesce(bool_or(unpriced), false),"
+            f" greatest({NOW} - min(minute) * 60, 0) FROM spent WHERE owner = $1"
+            f" AND minute > (({NOW} - $2::float8) / 60)::bigint",
+            owner,
+            seconds,
+        )
+        tokens, usd, unpriced, age = row or (0, 0.0, False, None)
+        return Spending(tokens=tokens, usd=usd, unpriced=unpriced, age=age or 0.0)
+
+    async def read_records(self, kind: str) -> Mapping[str, bytes]:
+        rows = await self._pool.fetch("SELECT name, data FROM records WHERE kind = $1", kind)
+        return {row[0]: row[1] for row in rows}
+
+    async def put_record(self, kind: str, name: str, data: bytes, *, only_new: bool = False) -> bytes:
+        stored: bytes = await self._pool.fetchval(
+            "INSERT INTO records AS r VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE"
+            " SET data = CASE WHEN $4 THEN r.data ELSE $3 END RETURNING r.data",
+            kind,
+            name,
+            data,
+            only_new,
+        )
+        if stored == data:
+            await self._news.publish(Notice(k=[kind]))
+        return stored
+
+    async def delete_record(self, kind: str, name: str) -> None:
+        await self._pool.execute("DELETE FROM records WHERE kind = $1 AND name = $2", kind, name)
+        await self._news.publish(Notice(k=[kind]))
+
+
+async def _clean(connection: PostgresConnection) -> None:
+    """Delete what is over: dead nodes, expired commands, old spending."""
+    await connection.execute(f"DELETE FROM nodes WHERE expires < {NOW} - 3600")
+    await connection.execute(f"DELETE FROM commands WHERE expires < {NOW} - 60")
+    await connection.execute(f"DELETE FROM spent WHERE minute < ({NOW} / 60)::bigint - $1", _KEPT_SPENDING)

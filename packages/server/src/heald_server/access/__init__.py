@@ -1,0 +1,1 @@
+"""Who may do what: tokens, signed tokens, the guard, limits and shares."""

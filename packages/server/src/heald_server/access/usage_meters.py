@@ -1,0 +1,179 @@
+"""Meters the usage of each owner and enforces its limits."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+
+import msgspec
+
+from heald.agent.interface import ExchangeInterface
+from heald.core.envelope import Event
+from heald.core.events import ExchangeResponse
+from heald.core.turn import Usage
+from heald.sessions.shared_store import SharedStore, Spending
+from heald_server.access.users import Users
+from heald_server.http.errors import ApiError, too_many
+from heald_server.server_limits import ServerLimits
+
+DAY = 24 * 3600.0
+_REFRESH_SECONDS = 1.0
+
+_log = logging.getLogger("heald_server.access.limits")
+
+
+@dataclass(slots=True)
+class _OwnerUsage:
+    exchanges: set[str] = field(default_factory=set[str])
+    streams: int = 0
+    created: deque[float] = field(default_factory=deque[float])
+    spent: deque[tuple[float, int, float | None]] = field(default_factory=deque[tuple[float, int, float | None]])
+    """Time, tokens and dollars of each exchange; None for an unknown price."""
+    stored: Spending = field(default_factory=Spending)
+    """The spending of all nodes, as it was read last."""
+    running: int = 0
+    """Sessions of all nodes with an open exchange, as they were counted last."""
+    read_at: float = float("-inf")
+
+
+class UsageMeters:
+    """Counts usage by owner. Money and tokens are those of the last day: of this process, and of all nodes on its
+    store, whose figures may be a second old."""
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        clock: Callable[[], float] = monotonic,
+        *,
+        store: SharedStore | None = None,
+        users: Users | None = None,
+    ) -> None:
+        self.limits = limits
+        self._users = users or Users()
+        self._clock = clock
+        self._owners: dict[str, _OwnerUsage] = {}
+        self._store = store
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def limits_of(self, owner: str) -> ServerLimits:
+        """Return the limits of an owner: its own, and those of the server where it has none."""
+        user = self._users.users.get(owner)
+        if user is None:
+            return self.limits
+        user_limits = {
+            "exchanges": user.max_exchanges,
+            "tokens_per_day": user.max_tokens_per_day,
+            "usd_per_day": user.max_usd_per_day,
+        }
+        changes = {name: limit for name, limit in user_limits.items() if limit is not None}
+        return msgspec.structs.replace(self.limits, **changes)
+
+    async def refresh(self, owner: str) -> None:
+        """Read what all nodes use for an owner, before `check_exchange`."""
+        usage, limits = self._usage_of(owner), self.limits_of(owner)
+        is_old = self._clock() - usage.read_at > _REFRESH_SECONDS
+        if self._store is None or not (is_old or usage.running >= limits.exchanges):
+            return
+        usage.running = await self._store.count_running(owner)
+        if limits.tokens_per_day is not None or limits.usd_per_day is not None:
+            usage.stored = await self._store.read_spending(owner, seconds=DAY)
+        usage.read_at = self._clock()
+
+    async def close(self) -> None:
+        """Wait until the usage so far is stored."""
+        if self._writing:
+            await asyncio.wait(self._writing)
+
+    def track_exchange(self, owner: str, exchange: ExchangeInterface) -> None:
+        """Count an exchange until it ends."""
+        usage = self._usage_of(owner)
+        if exchange.id in usage.exchanges:
+            return
+        usage.exchanges.add(exchange.id)
+        exchange.on_end(lambda: usage.exchanges.discard(exchange.id))
+
+    def usage_reactor(self, owner: str, session: str) -> Callable[[Event], None]:
+        """Return a reactor that adds the usage of a session to its owner's."""
+        usage = self._usage_of(owner)
+
+        def on_event(event: Event) -> None:
+            response = event.data
+            if not isinstance(response, ExchangeResponse) or event.session != session:
+                return  # the usage of a delegate is part of its caller's
+            tokens = (response.usage + (response.delegated or Usage())).total or 0
+            usage.spent.append((self._clock(), tokens, response.cost_usd))
+            if self._store is not None:
+                task = asyncio.create_task(self._record(self._store, owner, tokens, response.cost_usd))
+                self._writing.add(task)
+                task.add_done_callback(self._writing.discard)
+
+        return on_event
+
+    async def _record(self, store: SharedStore, owner: str, tokens: int, usd: float | None) -> None:
+        try:
+            await store.record_spending(owner, tokens=tokens, usd=usd)
+        except Exception as error:
+            _log.error("the usage of an exchange is not stored (%s)", type(error).__name__)
+
+    def check_exchange(self, owner: str, count: int = 1) -> None:
+        """Raise if the owner may not start `count` exchanges now."""
+        usage, limits = self._usage_of(owner), self.limits_of(owner)
+        running = max(len(usage.exchanges), usage.running)
+        if running + count > limits.exchanges:
+            raise too_many(
+                f"{running} exchanges run or wait, of {limits.exchanges} that may; "
+                "wait until one ends, cancel one, or start fewer.",
+                2,
+            )
+        self._forget_old(usage)
+        tokens = max(sum(spent[1] for spent in usage.spent), usage.stored.tokens)
+        if limits.tokens_per_day is not None and tokens >= limits.tokens_per_day:
+            raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", usage, self._clock())
+        if limits.usd_per_day is None:
+            return
+        if usage.stored.unpriced or any(usd is None for _, _, usd in usage.spent):
+            unknown = "Something was used whose price is not known, so the dollars of the day cannot be counted"
+            raise _used_up(unknown, usage, self._clock())
+        if max(sum(usd or 0.0 for _, _, usd in usage.spent), usage.stored.usd) >= limits.usd_per_day:
+            raise _used_up(f"The {limits.usd_per_day} dollars of the day are used up", usage, self._clock())
+
+    def check_new_session(self, owner: str) -> None:
+        usage, now = self._usage_of(owner), self._clock()
+        while usage.created and usage.created[0] < now - 60:
+            usage.created.popleft()
+        if len(usage.created) >= self.limits.sessions_per_minute:
+            wait = int(usage.created[0] + 60 - now) + 1
+            raise too_many(f"{len(usage.created)} sessions were made within a minute; wait {wait} s.", wait)
+        usage.created.append(now)
+
+    def open_stream(self, owner: str) -> Callable[[], None]:
+        """Count a stream. Returns a function that ends it."""
+        usage = self._usage_of(owner)
+        if usage.streams >= self.limits.streams:
+            raise too_many(f"{usage.streams} streams are open already; close one.", 5)
+        usage.streams += 1
+        ended = False
+
+        def end() -> None:
+            nonlocal ended
+            if not ended:
+                ended = True
+                usage.streams -= 1
+
+        return end
+
+    def _usage_of(self, owner: str) -> _OwnerUsage:
+        return self._owners.setdefault(owner, _OwnerUsage())
+
+    def _forget_old(self, usage: _OwnerUsage) -> None:
+        since = self._clock() - DAY
+        while usage.spent and usage.spent[0][0] < since:
+            usage.spent.popleft()
+
+
+def _used_up(what: str, usage: _OwnerUsage, now: float) -> ApiError:
+    age = max(now - usage.spent[0][0] if usage.spent else 0.0, usage.stored.age)
+    wait = max(1, int(DAY - age))
+    return ApiError("budget", f"{what}; ask again later, or raise the limit.", headers={"Retry-After": str(wait)})

@@ -1,0 +1,1 @@
+"""A server among others that share its store."""

@@ -1,0 +1,1 @@
+"""HTTP: connections, requests, operations, errors and their description."""

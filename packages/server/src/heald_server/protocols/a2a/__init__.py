@@ -1,0 +1,1 @@
+"""Agents for A2A (Agent2Agent) clients."""

@@ -1,0 +1,1 @@
+"""agentx: typed events in four layers."""

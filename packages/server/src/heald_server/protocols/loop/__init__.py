@@ -1,0 +1,1 @@
+"""loop: the events of a plain tool loop over server-sent events."""

@@ -1,0 +1,1 @@
+"""The native protocol: the event log as it is stored."""

@@ -1,0 +1,1 @@
+"""normalized: one small set of events for any provider."""

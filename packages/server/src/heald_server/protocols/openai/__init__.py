@@ -1,0 +1,1 @@
+"""OpenAI's Chat Completions at `/v1`."""

@@ -1,0 +1,352 @@
+"""Starts and continues responses: finds the session of a request, and begins or continues an exchange in it."""
+
+import asyncio
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import time
+
+import msgspec
+
+from heald.agent.interface import ExchangeInterface
+from heald.core.client_events import ResponseRequested
+from heald.core.envelope import Event
+from heald.core.json import JsonObject, encode
+from heald.core.messages import Message, ToolResult
+from heald.sessions.session import Session
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.settings import SessionSettings
+from heald.tools.client_results import parse_client_result
+from heald_server.context import ServerContext
+from heald_server.http.errors import ApiError
+from heald_server.protocols.responses.input_items import ResponseInput, read_input
+from heald_server.protocols.responses.items import parse_item_id
+from heald_server.protocols.responses.log import (
+    ReadResponse,
+    StoredResponse,
+    find_approval,
+    find_response,
+    history_at,
+    is_last,
+    read_output_items,
+    read_response,
+)
+from heald_server.protocols.responses.request import ResponseRequest
+from heald_server.protocols.responses.tool_parameters import has_approvals
+from heald_server.protocols.shared.client_answers import ClientAnswers, ClientResult
+from heald_server.protocols.shared.client_bodies import convert_messages, with_all_results
+from heald_server.protocols.shared.client_conversation import ClientConversation
+from heald_server.protocols.shared.conversation_answers import resolve_answers
+from heald_server.protocols.shared.conversation_sessions import create_session
+from heald_server.protocols.shared.conversation_start import end_waiting
+from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
+from heald_server.protocols.shared.v1_parameters import refusal
+from heald_server.protocols.shared.v1_sessions import V1Sessions as OpenAISessions
+from heald_server.protocols.shared.v1_sessions import configure_session
+
+KIND = "responses"
+_NOBODY = "Nobody can be asked over /v1/responses."
+
+
+@dataclass(frozen=True, slots=True)
+class StartedResponse:
+    """A response whose request is stored."""
+
+    context: ServerContext
+    response: StoredResponse
+    exchange: ExchangeInterface
+    is_stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request for a response."""
+
+    owner: str
+    model: str
+    request: ResponseRequest
+    items: Sequence[JsonObject]
+    read: ResponseInput
+    previous: StoredResponse | None
+
+    @property
+    def system(self) -> list[str]:
+        return [*([self.request.instructions] if self.request.instructions else []), *self.read.system]
+
+
+class ResponseStarter:
+    """Starts the responses of a server."""
+
+    def __init__(self, context: ServerContext, sessions: OpenAISessions) -> None:
+        self._context = context
+        self._sessions = sessions
+
+    async def start(
+        self, owner: str, model: str, parameters: ResponseRequest, items: Sequence[JsonObject]
+    ) -> StartedResponse:
+        """Start a response. Returns once its request is stored."""
+        await self._context.meters.refresh(owner)
+        self._context.meters.check_exchange(owner)
+        previous = None
+        if parameters.previous is not None:
+            previous = await find_response(self._context, owner, parameters.previous, "previous_response_id")
+        read = read_input(await self._resolve_references(owner, items))
+        asked = _Asked(owner, model, parameters, items, read, previous)
+        has_results = bool(read.messages) and read.messages[-1]["role"] == "tool"
+        if has_results or read.decisions:
+            continued = await self._continue(asked)
+            if continued is not None:
+                return continued
+        if read.decisions:
+            raise ApiError("conflict", "No approval waits for this answer any more; ask again.", param="input")
+        return await self._begin(asked)
+
+    async def _resolve_references(self, owner: str, items: Sequence[JsonObject]) -> list[JsonObject]:
+        """Replace references by the items that earlier responses returned."""
+        items_by_session: dict[str, dict[str, JsonObject]] = {}
+        resolved: list[JsonObject] = []
+        for item in items:
+            if item.get("type") != "item_reference":
+                resolved.append(item)
+                continue
+            name = str(item.get("id"))
+            place = parse_item_id(name)
+            session = place[0] if place is not None else ""
+            if session not in items_by_session:
+                items_by_session[session] = await self._items_of(owner, session)
+            if name not in items_by_session[session]:
+                raise refusal("input", f"There is no item {name[:100]!r}; send the item itself.")
+            resolved.append(items_by_session[session][name])
+        return resolved
+
+    async def _items_of(self, owner: str, session: str) -> dict[str, JsonObject]:
+        for context in (self._context, self._context.in_memory()):
+            try:
+                info = await context.open_sessions.find_info(owner, session)
+            except ApiError:
+                continue
+            return await read_output_items(context, info)
+        return {}
+
+    # --- continuing --------------------------------------------------------------------------------------------------
+
+    async def _continue(self, asked: _Asked) -> StartedResponse | None:
+        """Give the client's results and decisions to the exchange that waits for them; None if none does."""
+        read, previous = asked.read, asked.previous
+        results: dict[str, ClientResult] = {}
+        if read.messages and read.messages[-1]["role"] == "tool":
+            for block in _convert(read.messages[-1:])[0].content:
+                if isinstance(block, ToolResult):
+                    results[block.id] = ClientResult(block.content, bool(block.is_error))
+        context = self._context if asked.request.is_stored or previous is not None else self._context.in_memory()
+        approvals = [
+            (*await find_approval(context, asked.owner, name), answer) for name, answer in read.decisions.items()
+        ]
+        decisions = {approval: decision for _, approval, decision in approvals}
+        candidates = [info.id for info, _, _ in approvals]
+        if previous is not None:
+            candidates.append(previous.info.id)
+        else:
+            candidates += [session.session for session in context.open_sessions.find_waiting(set(results))]
+        answers = ClientAnswers(decisions=decisions, results=results)
+        for name in dict.fromkeys(candidates):
+            info = await context.sessions.store.info(name)
+            if info.owner == asked.owner:
+                started = await self._continue_in(context, info, asked, answers)
+                if started is not None:
+                    return started
+        return None
+
+    async def _continue_in(
+        self, context: ServerContext, info: SessionInfo, asked: _Asked, answers: ClientAnswers
+    ) -> StartedResponse | None:
+        async with context.open_sessions.use(info) as session:
+            await session.flush()
+            current = session.current
+            waiting = _waiting(session)
+            if current is None or not waiting & answers.ids:
+                return None
+            if asked.previous is None and answers.results:
+                theirs = exchanged_texts(_convert(asked.read.messages))
+                if not is_same_conversation(theirs, exchanged_texts(session.messages)):
+                    return None
+            if missing := sorted(waiting - answers.ids):
+                raise refusal("input", f"The call or approval {missing[0][:80]!r} has no answer; answer all of them.")
+            for result in answers.results.values():
+                parse_client_result(result.content, result.is_error)  # raises before anything is resolved
+            digest = await self._prepare(context, info, session, asked)
+            if session.current is not current or _waiting(session) != waiting:
+                return None
+            response = self._publish(session, info, asked, current, digest, continues=True)
+            resolve_answers(session, answers)
+            await session.flush()
+        return StartedResponse(context, response, current, context is self._context)
+
+    # --- beginning ---------------------------------------------------------------------------------------------------
+
+    async def _begin(self, asked: _Asked) -> StartedResponse:
+        messages = _convert(asked.read.messages)
+        context = self._context if asked.request.is_stored else self._context.in_memory()
+        shape = await asyncio.to_thread(asked.request.output_shape)
+        info, message = await self._find_session(context, asked, messages)
+        async with context.open_sessions.use(info) as session:
+            await end_waiting(session)
+            digest = await self._prepare(context, info, session, asked)
+            if session.current is not None:
+                raise ApiError("conflict", "Another request runs in this conversation; wait for its end, or cancel it.")
+            exchange = session.send(message, output=shape)
+            response = self._publish(session, info, asked, exchange, digest)
+            context.meters.track_exchange(asked.owner, exchange)
+            await session.accepted(exchange)
+        if not asked.request.is_stored:
+            self._sessions.delete_later(exchange, info)
+        return StartedResponse(context, response, exchange, asked.request.is_stored)
+
+    async def _find_session(
+        self, context: ServerContext, asked: _Asked, messages: list[Message]
+    ) -> tuple[SessionInfo, Message]:
+        """Return the session of a request, and its message."""
+        if asked.previous is not None:
+            session_info = await self._find_after(context, asked, asked.previous, messages)
+            if session_info is not None:
+                return session_info, messages[-1]
+            messages = await self._with_history(asked.previous, messages)
+        *history, message = _complete(messages)
+        conversation = self._conversation(asked, history)
+        if asked.previous is not None or message.role != "user" or not asked.request.is_stored:
+            return await create_session(context, conversation), message
+        info = await self._sessions.find(conversation) or await create_session(context, conversation)
+        self._sessions.remember(conversation, message, info)
+        return info, message
+
+    def _conversation(self, asked: _Asked, history: list[Message]) -> ClientConversation:
+        return ClientConversation(
+            owner=asked.owner,
+            kind=KIND,
+            history=history,
+            model=asked.model,
+            hidden_tools=("ask",),
+            is_kept=asked.request.is_stored,
+        )
+
+    async def _find_after(
+        self, context: ServerContext, asked: _Asked, previous: StoredResponse, messages: Sequence[Message]
+    ) -> SessionInfo | None:
+        """Return the session of an earlier response, or a fork that ends with it; None if its history is needed."""
+        read = await _require_end(self._context, previous)
+        assert read.end is not None
+        last = await is_last(self._context, previous, read.end)
+        if read.is_paused and last:
+            await self._end_waiting(previous)
+        if context is not self._context or len(messages) != 1 or messages[0].role != "user":
+            return None
+        settings = SessionSettings.of(previous.info.settings)
+        model = asked.model or context.defaults.model
+        if last and model == settings.model:
+            return previous.info
+        if read.is_paused:
+            return None
+        context.meters.check_new_session(asked.owner)
+        fork = await context.sessions.fork(previous.info.id, read.end)
+        if model != settings.model:
+            changed = context.configuration.merge({"model": model}, settings)
+            await context.sessions.store.configure(fork.id, changed.data())
+        return await context.sessions.store.info(fork.id)
+
+    async def _end_waiting(self, previous: StoredResponse) -> None:
+        """End the exchange of a response that waits for answers that do not come."""
+        async with self._context.open_sessions.use(previous.info) as session:
+            current = session.current
+            if current is not None and current.id == previous.request.exchange:
+                await end_waiting(session)
+
+    async def _with_history(self, previous: StoredResponse, messages: Sequence[Message]) -> list[Message]:
+        """Put the conversation up to an earlier response before new messages."""
+        read = await _require_end(self._context, previous)
+        history, results = await history_at(self._context, previous, read.end or 0)
+        first, *others = messages
+        if first.role == "tool" and history and history[-1].tool_calls:
+            result_ids = {block.id for block in first.content if isinstance(block, ToolResult)}
+            earlier = [result for result in results if result.id not in result_ids]
+            first = msgspec.structs.replace(first, content=[*earlier, *first.content])
+        return [*history, first, *others]
+
+    # --- both --------------------------------------------------------------------------------------------------------
+
+    async def _prepare(self, context: ServerContext, info: SessionInfo, session: Session, asked: _Asked) -> str:
+        """Apply the parameters of a request. Returns the digest of its stored input."""
+        if session.client_tools != asked.request.tools:
+            await session.set_client_tools(asked.request.tools)
+        digest = await context.sessions.store.put_blob(info.id, encode(list(asked.items)))
+        settings = dict(asked.request.settings)
+        if asked.system:
+            base = session.settings.system
+            settings["system"] = "\n\n".join([*([base] if base else []), *asked.system])
+        await configure_session(session, settings)
+        return digest
+
+    def _publish(
+        self,
+        session: Session,
+        info: SessionInfo,
+        asked: _Asked,
+        exchange: ExchangeInterface,
+        digest: str,
+        *,
+        continues: bool = False,
+    ) -> StoredResponse:
+        """Record the request in the log: its place there is the id of the response."""
+        show = self._context.settings.show_tools or asked.request.parameters.get("show_tools") is True
+        repeated = {"model": asked.model or "heald", "created_at": int(time())}
+        parameters = {**asked.request.parameters, **repeated, **({"show_tools": True} if show else {})}
+        request = ResponseRequested(exchange.id, parameters, digest, continues)
+        session.publish(request)
+        if not has_approvals(parameters):
+            _refuse_questions(session, exchange)
+        return StoredResponse(info, session.last_seq, request)
+
+
+def _convert(messages: Sequence[JsonObject]) -> list[Message]:
+    with _naming_input():
+        return convert_messages(messages)
+
+
+def _complete(messages: Sequence[Message]) -> list[Message]:
+    with _naming_input():
+        return with_all_results(messages)
+
+
+@contextmanager
+def _naming_input() -> Generator[None]:
+    """Name the parameter in errors about messages."""
+    try:
+        yield
+    except ApiError as error:
+        error.param = error.param or "input"
+        raise
+
+
+def _waiting(session: Session) -> set[str]:
+    return {*(call.id for call in session.client_calls), *(approval.approval for approval in session.approvals)}
+
+
+def _refuse_questions(session: Session, exchange: ExchangeInterface) -> None:
+    """Cancel an exchange that asks for an approval or an answer, because nobody is there to give it."""
+
+    def refuse(event: Event) -> None:
+        if event.exchange == exchange.id:
+            exchange.cancel(_NOBODY)
+
+    subscription = session.subscribe(refuse, types=["approval_requested", "question_asked"])
+    exchange.on_end(subscription.close)
+
+
+async def _require_end(context: ServerContext, response: StoredResponse) -> ReadResponse:
+    read = await read_response(context, response)
+    if read.end is None:
+        raise ApiError(
+            "conflict",
+            f"The response {response.id!r} is in progress; wait for its end, or cancel it.",
+            param="previous_response_id",
+        )
+    return read

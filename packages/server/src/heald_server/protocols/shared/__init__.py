@@ -1,0 +1,1 @@
+"""Parts that several protocols of other clients share."""

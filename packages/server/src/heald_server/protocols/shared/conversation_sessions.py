@@ -1,0 +1,120 @@
+"""Finds the session that a client's conversation continues, or creates one.
+
+The session of that name continues as long as both sides hold the same conversation. If the client went back to an
+earlier point, the session is rewound to it; otherwise a new session begins with the client's messages as its history.
+"""
+
+from hashlib import sha256
+
+import msgspec
+
+from heald.core.events import ExchangeResponse
+from heald.core.json import encode
+from heald.sessions.history import SessionHistory
+from heald.sessions.session import Session
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.settings import SessionSettings
+from heald.sessions.store import iterate_events
+from heald.sessions.store_errors import SessionExists
+from heald_server.context import ServerContext
+from heald_server.http.errors import ApiError
+from heald_server.protocols.shared.client_conversation import ClientConversation
+from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
+
+MAX_SESSIONS = 100
+"""Sessions of one conversation: a new one begins when the client's messages fit none of the others."""
+
+
+def session_name(conversation: ClientConversation, number: int = 0) -> str:
+    """The id of a conversation's session: the same for the same name of an owner, also after a restart."""
+    parts = [conversation.owner, conversation.kind, conversation.name or ""]
+    if number:
+        parts.append(str(number))
+    return f"ses_{sha256(encode(parts)).hexdigest()[:32]}"
+
+
+async def list_sessions(context: ServerContext, conversation: ClientConversation) -> list[SessionInfo]:
+    """The sessions of a conversation, the newest last."""
+    sessions: list[SessionInfo] = []
+    if conversation.name is None:
+        return sessions
+    for number in range(MAX_SESSIONS):
+        try:
+            name = session_name(conversation, number)
+            sessions.append(await context.open_sessions.find_info(conversation.owner, name))
+        except ApiError:
+            break
+    return sessions
+
+
+async def find_or_create_session(
+    context: ServerContext, conversation: ClientConversation, *, rewinds: bool = False, fresh: bool = False
+) -> SessionInfo:
+    """Find the session that continues a conversation, or create one, with `fresh` always.
+
+    With `rewinds` the client went back on purpose.
+    """
+    sessions = await list_sessions(context, conversation)
+    for info in reversed(sessions):
+        if not fresh and await _fit_session(context, info, conversation, rewinds):
+            return info
+    number = len(sessions)
+    name = session_name(conversation, number) if conversation.name is not None and number < MAX_SESSIONS else None
+    return await create_session(context, conversation, name)
+
+
+async def _fit_session(
+    context: ServerContext, info: SessionInfo, conversation: ClientConversation, rewinds: bool
+) -> bool:
+    """Whether the session holds the client's conversation, if need be after it was rewound."""
+    theirs = exchanged_texts(conversation.history)
+    history = SessionHistory(SessionSettings.of(info.settings))
+    earlier = 0 if is_same_conversation(theirs, exchanged_texts(history.state.messages)) else None
+    async for event in iterate_events(context.sessions.store, info.id):
+        history.feed(event)
+        if isinstance(event.data, ExchangeResponse) and is_same_conversation(
+            theirs, exchanged_texts(history.state.messages)
+        ):
+            earlier = event.seq
+    if not rewinds and is_same_conversation(theirs, exchanged_texts(history.state.messages)):
+        return True
+    if earlier is None or not (rewinds or theirs):
+        return False
+    async with context.open_sessions.use(info, moves_waiting=True) as session:
+        if session.current is not None:
+            if not rewinds:
+                return False
+            await end_current(session, "The client went back to an earlier message.")
+        await session.rewind(earlier)
+    return True
+
+
+async def end_current(session: Session, reason: str) -> None:
+    """Cancel the running exchange and wait for its end."""
+    current = session.current
+    if current is not None:
+        current.cancel(reason)
+        await current.result()
+        await session.flush()
+
+
+async def create_session(
+    context: ServerContext, conversation: ClientConversation, name: str | None = None
+) -> SessionInfo:
+    """Create a session whose history is the client's conversation."""
+    if conversation.is_kept:
+        context.meters.check_new_session(conversation.owner)
+    settings = context.configuration.merge({"model": conversation.model} if conversation.model else {})
+    instructions = "\n\n".join([*([settings.instructions] if settings.instructions else []), *conversation.system])
+    settings = msgspec.structs.replace(
+        settings,
+        history=conversation.history,
+        instructions=instructions,
+        tools=[tool for tool in settings.tools if tool not in conversation.hidden_tools],
+    )
+    try:
+        return await context.sessions.create(owner=conversation.owner, session=name, **msgspec.structs.asdict(settings))
+    except SessionExists:  # another request of the same conversation was faster
+        if name is None:
+            raise
+        return await context.open_sessions.find_info(conversation.owner, name)

@@ -1,0 +1,51 @@
+"""Routes for what sessions may use: models, providers, tools and folders."""
+
+from functools import partial
+
+from heald.tools.families import families
+from heald.tools.registry import Registry
+from heald_server.http.operations import ApiCall, Operation
+from heald_server.routes.server_views import (
+    ModelsView,
+    ProvidersView,
+    ToolsView,
+    ToolView,
+    WorkspacesView,
+)
+
+
+async def _list_models(call: ApiCall) -> ModelsView:
+    models = call.context.models
+    listed = list(models.list_models())
+    fixed = call.context.agent_options is not None
+    return ModelsView([model.name for model in listed], models.default, listed, fixed)
+
+
+async def _list_providers(call: ApiCall) -> ProvidersView:
+    return ProvidersView(list(call.context.models.list_providers()))
+
+
+async def _list_tools(call: ApiCall) -> ToolsView:
+    groups = families(call.context.sandbox)
+    program_tools = Registry(call.context.program_tools.values())
+    tools = {tool.name: tool for group in groups.values() for tool in group}
+    tools |= {tool.name: tool for tool in program_tools}
+    views = [
+        ToolView(offered.name, offered.definition.description, offered.effect, offered.definition.input_schema)
+        for offered in tools.values()
+    ]
+    return ToolsView(views, {name: [tool.name for tool in group] for name, group in groups.items()})
+
+
+async def _list_workspaces(call: ApiCall) -> WorkspacesView:
+    return WorkspacesView(list(call.context.workspaces))
+
+
+_operation = partial(Operation, tag="about")
+
+OPERATIONS = (
+    _operation("GET", "/models", _list_models, "Models that a session may name.", ModelsView),
+    _operation("GET", "/providers", _list_providers, "Providers, and whether their keys are set.", ProvidersView),
+    _operation("GET", "/tools", _list_tools, "Tools that a session may name.", ToolsView),
+    _operation("GET", "/workspaces", _list_workspaces, "Folders that a session may use.", WorkspacesView),
+)

@@ -1,0 +1,3 @@
+"""Paths that several routes begin with."""
+
+SESSION = "/sessions/{session}"

@@ -1,0 +1,61 @@
+"""Requests and responses of the routes for the server itself."""
+
+from typing import Annotated
+
+import msgspec
+
+from heald.core.json import JsonObject
+from heald.tools.definitions import Effect
+from heald_server.models import ModelView, ProviderView
+from heald_server.routes.fields import Body
+
+
+class LoginBody(Body, frozen=True, kw_only=True):
+    token: Annotated[str, msgspec.Meta(max_length=16_384)]
+    """A token of the server, or a signed one."""
+
+
+class ToolView(msgspec.Struct, frozen=True):
+    name: str
+    description: str
+    effect: Effect
+    schema: JsonObject
+
+
+class ToolsView(msgspec.Struct, frozen=True):
+    tools: list[ToolView]
+    families: dict[str, list[str]]
+
+
+class ModelsView(msgspec.Struct, frozen=True):
+    models: list[str]
+    """Names that the settings of a session may have."""
+    default: str
+    details: list[ModelView]
+    """The same models, described."""
+    fixed: bool = False
+    """The program that runs the server defines the agent: sessions have no settings to choose."""
+
+
+class ProvidersView(msgspec.Struct, frozen=True):
+    providers: list[ProviderView]
+
+
+class WorkspacesView(msgspec.Struct, frozen=True):
+    workspaces: list[str]
+
+
+class HealthView(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    version: str | None = None
+    sandbox: str | None = None
+    exchanges: int | None = None
+
+
+class ReadyView(msgspec.Struct, frozen=True):
+    node: str
+    """The name of the server among those that share its store."""
+
+
+class TokenView(msgspec.Struct, frozen=True):
+    token: str

@@ -1,0 +1,1 @@
+"""Live streams of events: server-sent events and WebSocket."""

@@ -1,0 +1,22 @@
+"""The error for inputs that cannot be used."""
+
+from typing import TYPE_CHECKING
+
+from heald.core.errors import HealdError
+
+if TYPE_CHECKING:
+    pass
+
+
+class BadInput(HealdError):
+    """An input that cannot be used. `kind` is a word for programs:
+
+    `not_an_image`, `image_too_large`, `image_damaged`, `too_large`, `bad_data_url`, `unreachable`, `no_decoder`,
+    `not_a_video`, `bad_archive`, `not_found`, `not_text`, `too_many`.
+    """
+
+    code = "invalid_request"
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind

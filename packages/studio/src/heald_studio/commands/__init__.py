@@ -1,0 +1,1 @@
+"""The commands of the studio: `build`, `eval` and `push`."""

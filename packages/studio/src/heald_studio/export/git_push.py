@@ -1,0 +1,232 @@
+"""Pushes a project to a git remote: a branch with one commit for each version that led to the chosen one.
+
+Git is the one of this machine, with its own credentials: no password is accepted, stored or printed here. The same
+versions make the same commits, so that a later push adds only what is new. Nothing on the remote is overwritten.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from heald.core.errors import HealdError
+from heald.core.lazy import lazy_pattern
+from heald_studio.export.files import reason_to_stay, safe_name
+from heald_studio.projects.project import Project, VariantRef, Version, find_variant, find_version
+
+ReadFiles = Callable[[str], Awaitable[Mapping[str, bytes]]]  # the files of a session
+
+_SECONDS = 120.0
+_MAX_ADDRESS = 2_000
+_HOST = lazy_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,60}\]")
+_USER = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,60}")
+_SCP = lazy_pattern(r"(?:(?P<user>[^@:/]+)@)?(?P<host>[^@:/]+):(?P<path>(?!/{2})[^:].*)")
+_BRANCH = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,120}")
+_SECRET = lazy_pattern(r"(?<=://)[^/@\s]+@")
+_REF = "refs/heads/pushed"
+_NO_ADDRESS = "That is no address of a git remote; give one such as https://example.org/me/site.git."
+
+
+class PushFailed(HealdError):
+    """An address or a branch that cannot be pushed to, or a push that git or the remote refused."""
+
+    code = "invalid_request"
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of a version, and what is known of it."""
+
+    message: str
+    time: int
+    files: Mapping[str, bytes]
+
+
+class PushResult(msgspec.Struct, frozen=True, kw_only=True):
+    branch: str
+    commit: str
+    """The id of the newest commit."""
+    versions: int
+    """The commits of the branch."""
+    outcome: Literal["new", "updated", "unchanged"]
+
+
+def check_remote(address: str, *, local: bool = False) -> str:
+    """Return the address of a remote if it may be pushed to: https, http or ssh, and `local` paths if allowed.
+
+    Raises PushFailed for every other address, and for one that holds a password.
+    """
+    address = address.strip()
+    if not address or len(address) > _MAX_ADDRESS or address.startswith("-") or not address.isprintable():
+        raise PushFailed(_NO_ADDRESS)
+    if "::" in address.partition("/")[0]:
+        raise PushFailed("Remotes that run a program are not allowed; give an https or ssh address.")
+    if "://" not in address and (match := _SCP.fullmatch(address)) is not None:
+        if _is_host(match["host"]) and (match["user"] is None or _USER.fullmatch(match["user"])):
+            return address
+        raise PushFailed("The address names no host that git can reach; write it as git@example.org:me/site.git.")
+    try:
+        parts = urlsplit(address)
+        password, user, host = parts.password, parts.username, parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        raise PushFailed(_NO_ADDRESS) from None
+    if parts.scheme in ("http", "https", "ssh"):
+        if password is not None or (user is not None and parts.scheme != "ssh"):
+            raise PushFailed(
+                "The address holds a password or a name; remove it: git signs in with its own credentials."
+            )
+        if not _is_host(host if ":" not in host else f"[{host}]") or (user is not None and not _USER.fullmatch(user)):
+            raise PushFailed("The address names no host that git can reach; check it.")
+        return address
+    if local and parts.scheme in ("", "file"):
+        return address
+    raise PushFailed("Only https, http and ssh addresses can be pushed to; give one of those.")
+
+
+def check_branch(name: str) -> str:
+    """Return the name of a branch if git accepts it. Raises PushFailed."""
+    parts = name.split("/")
+    fits = _BRANCH.fullmatch(name) and ".." not in name and not name.endswith((".", ".lock"))
+    if not fits or any(not part or part.startswith((".", "-")) or part.endswith(".lock") for part in parts):
+        raise PushFailed("That is no name of a branch; use letters, digits, dots, dashes and single slashes.")
+    return name
+
+
+def default_branch(project: Project) -> str:
+    return f"heald/{safe_name(project.title).lower()}"
+
+
+async def collect_commits(project: Project, base: VariantRef, read_files: ReadFiles) -> list[Commit]:
+    """Collect a commit for each version that led to a variant, the first one first. Raises NoSuchVersion."""
+    chain: list[tuple[Version, VariantRef]] = []
+    place: VariantRef | None = base
+    while place is not None and len(chain) < len(project.versions):
+        version = find_version(project, place)
+        chain.append((version, place))
+        place = version.base
+    commits: list[Commit] = []
+    for version, place in reversed(chain):
+        files = await read_files(find_variant(project, place).session)
+        content = {path: data for path, data in sorted(files.items()) if reason_to_stay(path) is None}
+        words = " ".join(version.text.split()) or version.kind.capitalize()
+        message = f"Version {version.number}: {words if len(words) <= 60 else words[:59] + '…'}\n"
+        commits.append(Commit(message=message, time=int(version.created), files=content))
+    if not commits[-1].files:
+        raise PushFailed("This variant has no files yet; wait until it is built, or choose another one.")
+    return commits
+
+
+async def push_commits(address: str, branch: str, commits: Sequence[Commit], *, local: bool = False) -> PushResult:
+    """Push commits to a branch of a remote. Raises PushFailed with a sentence that holds no credentials."""
+    address, branch = check_remote(address, local=local), check_branch(branch)
+    if shutil.which("git") is None:
+        raise PushFailed("Git is not installed on this machine; install it to push.")
+    with tempfile.TemporaryDirectory(prefix="heald-push-") as folder:
+        git = _Git(folder, local=local)
+        await git.run("init", "--quiet", "--bare", folder)
+        name = (await git.run("config", "--get", "user.name", check=False)).strip() or "Heald"
+        email = (await git.run("config", "--get", "user.email", check=False)).strip() or "heald@localhost"
+        await git.run("fast-import", "--quiet", data=_encode_stream(commits, _plain_author(name), _plain_author(email)))
+        commit = (await git.run("rev-parse", _REF)).strip()
+        printed = await git.run("push", "--porcelain", "--no-verify", "--", address, f"{_REF}:refs/heads/{branch}")
+    flag = next((line[0] for line in printed.splitlines() if f":refs/heads/{branch}" in line), " ")
+    outcome: Literal["new", "updated", "unchanged"] = {"*": "new", "=": "unchanged"}.get(flag, "updated")  # pyright: ignore[reportAssignmentType]
+    return PushResult(branch=branch, commit=commit, versions=len(commits), outcome=outcome)
+
+
+class _Git:
+    """Runs git in a folder, without prompts, hooks and foreign protocols."""
+
+    def __init__(self, folder: str, *, local: bool) -> None:
+        self._folder = folder
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _OWN},
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS_REQUIRE": "never",
+            "GIT_ALLOW_PROTOCOL": "http:https:ssh:file" if local else "http:https:ssh",
+            "LC_ALL": "C",
+        }
+        self._environment.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20")
+
+    async def run(self, *arguments: str, data: bytes = b"", check: bool = True) -> str:
+        """Run a command and return its output. Raises PushFailed, unless `check` is false."""
+        command = ("git", "-C", self._folder, "-c", f"core.hooksPath={os.devnull}", *arguments)
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=self._environment,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(_SECONDS):
+                out, errors = await process.communicate(data)
+        except TimeoutError:
+            raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        if check and process.returncode:
+            raise PushFailed(_explain(out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")))
+        return out.decode("utf-8", "replace")
+
+
+_OWN = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSL_CAINFO"})
+
+
+def _encode_stream(commits: Sequence[Commit], name: str, email: str) -> bytes:
+    """Encode the commits for `git fast-import`."""
+    parts: list[bytes] = []
+    for number, commit in enumerate(commits, 1):
+        who = f"{name} <{email}> {commit.time} +0000".encode()
+        message = commit.message.encode()
+        parts.append(b"commit %s\nmark :%d\nauthor %s\ncommitter %s\n" % (_REF.encode(), number, who, who))
+        parts.append(b"data %d\n%s\n" % (len(message), message))
+        if number > 1:
+            parts.append(b"from :%d\n" % (number - 1))
+        parts.append(b"deleteall\n")
+        for path, data in commit.files.items():
+            parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (_quote(path), len(data), data))
+    return b"".join(parts)
+
+
+def _quote(path: str) -> bytes:
+    plain = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{plain}"'.encode()
+
+
+def _plain_author(text: str) -> str:
+    return re.sub(r"[<>\x00-\x1f]", "", text).strip() or "Heald"
+
+
+def _is_host(name: str) -> bool:
+    return _HOST.fullmatch(name) is not None
+
+
+def _explain(out: str, errors: str) -> str:
+    """Say in one sentence why git failed, without names and passwords of addresses."""
+    text = _SECRET.sub("", f"{out}\n{errors}")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if any(word in text for word in ("non-fast-forward", "fetch first", "[rejected]")):
+        return "The branch on the remote has other commits; choose another branch."
+    if any(word in text for word in ("could not read Username", "Authentication failed", "Permission denied")):
+        return (
+            "The remote did not let git in; sign in with git on the server's machine (a credential helper or ssh key)."
+        )
+    marks = ("fatal:", "error:", "remote:", "ssh:")
+    reason = next(
+        (line for mark in marks for line in lines if line.startswith(mark)), lines[-1] if lines else "no reason"
+    )
+    return f"Git could not push: {reason[:300].rstrip('.')}."

@@ -1,0 +1,1 @@
+"""Previews of projects: their files, served as a page without a network."""

@@ -1,0 +1,160 @@
+(() => {
+  const say = (kind, data) => parent.postMessage({ heald: kind, ...data }, "*");
+  const short = (value, most = 2000) => {
+    let text;
+    try {
+      text = typeof value === "string" ? value : value instanceof Error ? `${value.name}: ${value.message}` : JSON.stringify(value);
+    } catch {
+      text = String(value);
+    }
+    return (text ?? String(value)).slice(0, most);
+  };
+  let said = 0;
+  const log = (level, values) => {
+    if (said++ < 200) say("console", { level, text: values.map((value) => short(value)).join(" ").slice(0, 4000) });
+  };
+  for (const level of ["error", "warn"]) {
+    const plain = console[level].bind(console);
+    console[level] = (...values) => {
+      log(level, values);
+      plain(...values);
+    };
+  }
+  addEventListener("error", (event) => {
+    const what = event.target && event.target !== window ? `could not load ${event.target.src || event.target.href || event.target.tagName}` : event.message;
+    if (said++ < 200) say("error", { text: short(what), line: event.lineno || 0 });
+  }, true);
+  addEventListener("unhandledrejection", (event) => {
+    if (said++ < 200) say("error", { text: short(event.reason) });
+  });
+  // Requests that fail are errors of the page as well; its own code still sees them fail.
+  const report = (what) => {
+    if (said++ < 200) say("error", { text: short(what) });
+  };
+  const plainFetch = window.fetch?.bind(window);
+  if (plainFetch) {
+    window.fetch = (...request) => {
+      const where = request[0] instanceof Request ? request[0].url : String(request[0]);
+      return plainFetch(...request).then(
+        (answer) => {
+          if (!answer.ok) report(`${where} answered ${answer.status}`);
+          return answer;
+        },
+        (fault) => {
+          report(`could not load ${where}: a preview has no network`);
+          throw fault;
+        },
+      );
+    };
+  }
+  for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined;
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"]) delete window[name]; // no policy stops these
+
+  // No policy of the page covers WebRTC: it would reach any host. Frames inside get no scripts, so none has it either.
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCIceTransport"]) delete window[name];
+  const quiet = (frame) => {
+    if (frame.getAttribute("sandbox") === "") return;
+    const { parentNode, nextSibling } = frame;
+    frame.remove();
+    frame.setAttribute("sandbox", "");
+    parentNode?.insertBefore(frame, nextSibling);
+  };
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      for (const node of change.type === "childList" ? change.addedNodes : [change.target]) {
+        if (node.nodeName === "IFRAME") quiet(node);
+        else node.querySelectorAll?.("iframe").forEach(quiet);
+      }
+    }
+  }).observe(document, { subtree: true, childList: true, attributeFilter: ["sandbox", "srcdoc"] });
+
+  const size = () => say("size", { width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight });
+  // The path of the page below the address of the preview. A page that is still being written has none.
+  const base = (/^.*?\/preview\/[^/]+\//.exec(location.pathname) ?? ["/"])[0];
+  const page = decodeURIComponent(location.pathname.slice(base.length)) || "index.html";
+  addEventListener("DOMContentLoaded", () => say("ready", {}));
+  addEventListener("load", () => {
+    say("page", { path: page, missing: document.body?.dataset.healdMissing !== undefined });
+    size();
+    new ResizeObserver(size).observe(document.documentElement);
+  });
+
+  let choosing = false;
+  let marked = null;
+  const mark = (element) => {
+    if (marked) marked.style.outline = marked.dataset.healdOutline || "";
+    if (marked) delete marked.dataset.healdOutline;
+    if (marked && !marked.getAttribute("style")) marked.removeAttribute("style");
+    marked = element;
+    if (!element) return;
+    element.dataset.healdOutline = element.style.outline;
+    element.style.outline = "2px solid #3b6fe0";
+  };
+  const pathOf = (element) => {
+    const parts = [];
+    for (let here = element; here && here.nodeType === 1 && here !== document.documentElement; here = here.parentElement) {
+      const alike = here.parentElement ? [...here.parentElement.children].filter((each) => each.tagName === here.tagName) : [here];
+      const name = here.tagName.toLowerCase();
+      parts.unshift(alike.length > 1 ? `${name}:nth-of-type(${alike.indexOf(here) + 1})` : name);
+    }
+    return parts.join(" > ");
+  };
+  addEventListener("mouseover", (event) => choosing && mark(event.target), true);
+  // Arrow keys walk through the elements: up to the parent, down to the first child, aside to the siblings.
+  const beside = (element, step) => {
+    const all = [...(element.parentElement?.children ?? [])].filter((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+    return all[all.indexOf(element) + step];
+  };
+  const visible = (element) => [...element.children].find((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+  const walk = (key, from) => {
+    if (!from) return visible(document.body) ?? document.body;
+    if (key === "ArrowUp") return from === document.body ? from : from.parentElement;
+    if (key === "ArrowDown") return visible(from) ?? from;
+    return beside(from, key === "ArrowLeft" ? -1 : 1) ?? from;
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      say("escape", {});
+      return;
+    }
+    if (!choosing) return;
+    if (/^Arrow/.test(event.key)) {
+      mark(walk(event.key, marked));
+      marked?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "Enter" && marked) choose(marked);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
+  addEventListener("click", (event) => {
+    if (!choosing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(event.target);
+  }, true);
+  // Links lead to the other pages of the project, also those from its root. Other sites cannot be shown in a preview.
+  addEventListener("click", (event) => {
+    const link = event.defaultPrevented || choosing ? null : event.target?.closest?.("a[href]");
+    const given = link?.getAttribute("href") ?? "";
+    if (link === null || given.startsWith("#") || /^(javascript|mailto|tel|data|blob):/i.test(given)) return;
+    event.preventDefault();
+    const target = new URL(given.startsWith("/") && !given.startsWith("//") && !given.startsWith(base) ? base + given.slice(1) : given, location.href);
+    if (target.host !== location.host || !target.pathname.startsWith(base)) say("outside", { address: target.href.slice(0, 500) });
+    else location.assign(target.href);
+  });
+  const choose = (element) => {
+    mark(null);
+    const html = element.outerHTML.slice(0, 8000);
+    const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
+    const style = getComputedStyle(element);
+    const look = { color: style.color, background: style.backgroundColor, size: style.fontSize, padding: style.padding };
+    const text = element.childElementCount === 0 ? element.textContent : null;
+    const source = element.tagName === "IMG" ? element.getAttribute("src") : null;
+    say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length, text, look, source });
+  };
+  addEventListener("message", (event) => {
+    if (event.source !== parent || !event.data || event.data.heald !== "select") return;
+    choosing = event.data.on === true;
+    if (!choosing) mark(null);
+  });
+})();

@@ -1,0 +1,1 @@
+"""Projects: their versions, variants, pages and files, and how they are stored."""

@@ -1,0 +1,1 @@
+"""Prompts of variants: their texts, their history, and reports on them."""

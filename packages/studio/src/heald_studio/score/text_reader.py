@@ -1,0 +1,72 @@
+"""Reads the text in a picture of a page, and finds the places that look like text but were not read."""
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+
+from heald.core.distribution import install_advice
+from heald_pictures.colours import rgb_parts
+from heald_pictures.detector import find_detector
+from heald_pictures.errors import ModelsMissing, VisionError
+from heald_pictures.rect import Rect
+from heald_studio.browser.page import TextBlock
+from heald_studio.score.page_image import PictureError
+
+LEAST_HEIGHT, MOST_HEIGHT = 8.0, 96.0
+LEAST_WIDTH = 1.7  # of a place, in heights: a narrower one may be an icon
+LEAST_REST = 1.6  # of what is left beside the lines on it, in heights: less is the margin of a line
+
+NO_READER = f"Reading text from a picture needs the extra local; install it with: {install_advice('local')}."
+SKETCHED = "The picture is a sketch, which a page does not look like; look at the page instead."
+
+_one_at_a_time = Lock()
+
+
+def read_text(image: bytes) -> tuple[TextBlock, ...]:
+    """Read the lines of text in a picture, in its own pixels. The first call takes some seconds.
+
+    The local converter uses the same reader and cache. A place that looks like text and that no line explains is a
+    block with an empty text, so that the reader does not hide what it cannot read.
+    """
+    try:
+        detect_elements = find_detector()
+        with _one_at_a_time:
+            detection = detect_elements(image)
+    except ModelsMissing:
+        raise PictureError(NO_READER) from None
+    except VisionError as error:
+        raise PictureError(str(error)) from None
+    if detection.drawn:
+        raise PictureError(SKETCHED)
+    lines = [line for text in detection.texts for line in text.lines]
+    unread = find_unread(detection.text_places, [line.rect for line in lines])
+    blocks = [_block(line.text, line.rect, detection.ratio, rgb_parts(line.style.colour)) for line in lines]
+    blocks += [_block("", place, detection.ratio) for place in unread]
+    return tuple(sorted(blocks, key=lambda line: (line.y, line.x)))
+
+
+def _block(text: str, rect: Rect, scale: int, colour: tuple[int, int, int] | None = None) -> TextBlock:
+    return TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale, colour)
+
+
+def find_unread(places: Sequence[Rect], lines: Sequence[Rect]) -> list[Rect]:
+    """Return the parts of places that no line covers. Places may overlap each other; the parts do not."""
+    unread: list[Rect] = []
+    for place in sorted(places, key=lambda rect: -rect.area):
+        if not LEAST_HEIGHT <= place.h <= MOST_HEIGHT or place.w < LEAST_WIDTH * place.h:
+            continue
+        level = [line for line in (*lines, *unread) if _are_level(place, line)]
+        unread += _parts_beside(place, level)
+    return sorted(unread, key=lambda rect: (rect.y, rect.x))
+
+
+def _are_level(place: Rect, line: Rect) -> bool:
+    common = min(place.bottom, line.bottom) - max(place.y, line.y)
+    return common > 0.4 * min(place.h, line.h) and line.x < place.right and line.right > place.x
+
+
+def _parts_beside(place: Rect, lines: Sequence[Rect]) -> Iterator[Rect]:
+    end = place.x
+    for left, right in (*sorted((line.x, line.right) for line in lines), (place.right, place.right)):
+        if left - end > max(LEAST_REST * place.h, 0.2 * place.w if lines else 0.0):
+            yield Rect(end, place.y, left - end, place.h)
+        end = max(end, right)

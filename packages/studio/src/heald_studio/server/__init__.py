@@ -1,0 +1,1 @@
+"""The studio on a server: its routes, previews and pages."""

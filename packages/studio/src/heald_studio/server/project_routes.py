@@ -1,0 +1,125 @@
+"""Routes of projects and their versions."""
+
+from functools import partial
+
+import msgspec
+from starlette.responses import Response
+
+from heald_server.context import ServerContext
+from heald_server.http.errors import ApiError
+from heald_server.http.operations import ApiCall, Operation
+from heald_server.routes.fields import ListQuery
+from heald_studio.projects.direct_edit import ElementChange
+from heald_studio.projects.pages import PageChange
+from heald_studio.projects.project import VariantRef
+from heald_studio.request import UPDATE_VARIANTS
+from heald_studio.server import bodies, views
+from heald_studio.server.briefs import read_brief
+from heald_studio.server.input_routes import check_figma
+from heald_studio.server.project_views import ProjectViews
+from heald_studio.server.studio_operation import BYTES, studio_operation
+from heald_studio.stacks.guess import guess_stack
+from heald_studio.studio import Studio
+
+
+class ProjectRoutes:
+    def __init__(self, studio: Studio, context: ServerContext, project_views: ProjectViews) -> None:
+        self._studio = studio
+        self._context = context
+        self._views = project_views
+
+    def operations(self) -> list[Operation]:
+        create = partial(studio_operation, "POST", errors=("not_found", "too_many", "budget"), status=201)
+        project = "/projects/{project}"
+        return [
+            create("/projects", self.create, "Create a project.", views.ProjectView, bodies.NewProject),
+            studio_operation("GET", "/projects", self.list_projects, "Projects.", views.ProjectsView, query=ListQuery),
+            studio_operation("GET", project, self.show, "A project with its versions.", views.ProjectView),
+            studio_operation("PATCH", project, self.rename, "Rename it.", views.ProjectView, bodies.ProjectChange),
+            studio_operation("DELETE", project, self.delete, "Delete it.", status=204),
+            create(
+                f"{project}/versions", self.change, "Update, edit or restore it.", views.VersionView, bodies.NewVersion
+            ),
+            create(f"{project}/versions/{{version}}/retry", self.retry_failed, "Retry what failed.", views.VersionView),
+            studio_operation("GET", f"{project}/targets/{{blob}}", self.target, "A target picture.", media_type=BYTES),
+        ]
+
+    async def create(self, call: ApiCall) -> views.ProjectView:
+        body: bodies.NewProject = call.body
+        check_figma(call, body.prompt)
+        page = body.prompt.html or ""
+        brief = await read_brief(
+            body.prompt,
+            stack=body.stack or (guess_stack(page) if page.strip() else "html_tailwind"),
+            models=body.models,
+            variants=body.variants,
+            design=body.design_system,
+            title=body.title,
+        )
+        for name in body.models:
+            self._context.models.open(name)
+        if not brief.files:
+            return self._views.project(call, await self._studio.create(call.owner, brief))
+        project = await self._studio.import_files(call.owner, brief)
+        if brief.text.strip() or brief.views:
+            change = msgspec.structs.replace(brief, files={}, variants=brief.variants or UPDATE_VARIANTS)
+            await self._studio.update(call.owner, project.id, VariantRef(project.versions[0].id, 0), change)
+        return self._views.project(call, await self._studio.get(call.owner, project.id))
+
+    async def list_projects(self, call: ApiCall) -> views.ProjectsView:
+        query: ListQuery = call.query
+        page = await self._studio.list(call.owner, search=query.search, limit=query.limit, after=query.after)
+        return views.ProjectsView([self._views.project(call, project) for project in page.projects], page.next)
+
+    async def show(self, call: ApiCall) -> views.ProjectView:
+        return self._views.project(call, await self._studio.get(call.owner, call.path["project"]))
+
+    async def rename(self, call: ApiCall) -> views.ProjectView:
+        return self._views.project(call, await self._studio.rename(call.owner, call.path["project"], call.body.title))
+
+    async def delete(self, call: ApiCall) -> None:
+        await self._studio.delete(call.owner, call.path["project"])
+
+    async def change(self, call: ApiCall) -> views.VersionView:
+        name = call.path["project"]
+        match call.body:
+            case bodies.UpdateBody(base=base, prompt=prompt, models=models, variants=variants):
+                check_figma(call, prompt)
+                for model in models:
+                    self._context.models.open(model)
+                brief = await read_brief(prompt, models=models, variants=variants or UPDATE_VARIANTS)
+                version = await self._studio.update(call.owner, name, base.base(), brief)
+            case bodies.EditBody(base=base, files=files):
+                changed = {path: text.encode() if text is not None else None for path, text in files.items()}
+                version = await self._studio.edit(call.owner, name, base.base(), changed)
+            case bodies.ElementBody(base=base) as body:
+                change = ElementChange(
+                    path=body.path,
+                    text=body.text,
+                    before=body.before,
+                    style=body.style,
+                    attributes=dict(body.attributes.items()),
+                    page=body.page,
+                )
+                version = await self._studio.edit_element(call.owner, name, base.base(), change)
+            case bodies.PageBody(base=base, action=action, path=path, name=title):
+                change = PageChange(action=action, path=path, name=title)
+                version = await self._studio.edit_pages(call.owner, name, base.base(), change)
+            case bodies.RestoreBody(base=base):
+                version = await self._studio.restore(call.owner, name, base.base())
+            case _:
+                raise ApiError("invalid", "The kind of a version is update, edit, element, page or restore.")
+        return await self._views.version(call, version)
+
+    async def retry_failed(self, call: ApiCall) -> views.VersionView:
+        name, version = call.path["project"], call.path["version"]
+        return await self._views.version(call, await self._studio.retry_failed(call.owner, name, version))
+
+    async def target(self, call: ApiCall) -> Response:
+        project = await self._studio.get(call.owner, call.path["project"])
+        blobs = {target.blob for target in project.targets}
+        blobs |= {target.blob for version in project.versions for target in version.pictures}
+        if call.path["blob"] not in blobs:
+            raise ApiError("not_found", "The project has no such picture.")
+        data = await self._context.sessions.store.blob(project.id, call.path["blob"])
+        return Response(data, media_type="image/png" if data.startswith(b"\x89PNG") else "image/jpeg")

@@ -1,0 +1,51 @@
+"""Builds the views of a project: the state that a client receives, with the addresses of previews."""
+
+from typing import Any
+
+import msgspec
+
+from heald_server.access.caller import Caller
+from heald_server.http.operations import ApiCall, caller_of
+from heald_studio.projects.project import Project, VariantRef, Version
+from heald_studio.server.preview_tickets import PreviewTickets
+from heald_studio.server.views import ProjectView, VariantView, VersionView
+from heald_studio.studio import Studio
+
+
+class ProjectViews:
+    """The views of the projects of one studio."""
+
+    def __init__(self, studio: Studio, tickets: PreviewTickets) -> None:
+        self._studio = studio
+        self._tickets = tickets
+
+    def project(self, call: ApiCall, project: Project) -> ProjectView:
+        """Return the view of a project for a request."""
+        return self.project_for(caller_of(call.request), project)
+
+    def project_for(self, caller: Caller, project: Project) -> ProjectView:
+        """Return the view of a project for a client."""
+        entry = self._studio.entry_of(project)
+        versions = [self._version_view(caller, project, version, entry) for version in project.versions]
+        return ProjectView(**_common_fields(project, ProjectView), versions=versions)
+
+    async def version(self, call: ApiCall, version: Version) -> VersionView:
+        """Return the view of a version of the project that the path of a request names."""
+        project = await self._studio.projects.get(call.owner, call.path["project"])
+        return self._version_view(caller_of(call.request), project, version, self._studio.entry_of(project))
+
+    def _version_view(self, caller: Caller, project: Project, version: Version, entry: str) -> VersionView:
+        variants = [
+            VariantView(
+                **_common_fields(variant, VariantView),
+                entry=entry if variant.has_page and (variant.exchange is not None or variant.is_done) else None,
+                preview=self._tickets.address(caller, project.id, VariantRef(version.id, variant.index)),
+            )
+            for variant in version.variants
+        ]
+        return VersionView(**_common_fields(version, VersionView), variants=variants)
+
+
+def _common_fields(source: msgspec.Struct, view: type[msgspec.Struct]) -> dict[str, Any]:
+    names = set(source.__struct_fields__) & set(view.__struct_fields__) - {"versions", "variants"}
+    return {name: getattr(source, name) for name in names}

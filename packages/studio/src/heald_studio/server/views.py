@@ -1,0 +1,151 @@
+"""Response types of the studio's API."""
+
+from typing import Literal
+
+import msgspec
+
+from heald.core.errors import ErrorInfo
+from heald.core.turn import Usage
+from heald.providers.model_names import Speed
+from heald_studio.projects.project import (
+    SitePage,
+    TargetPicture,
+    VariantRef,
+    VariantScore,
+    VariantStatus,
+    VersionKind,
+)
+
+
+class VariantView(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    session: str
+    model: str
+    status: VariantStatus
+    exchange: str | None
+    started: float | None
+    ended: float | None
+    turns: int
+    usage: Usage
+    cost_usd: float | None
+    score: VariantScore | None
+    error: ErrorInfo | None
+    note: str | None
+    """What is unusual about its outcome, such as the limit that cut it off."""
+    entry: str | None
+    """The path of its page; None while there is none."""
+    pages: list[SitePage]
+    """Its pages, the first one first; empty until it is done. Below its preview each has the address of its path."""
+    preview: str
+    """The address of its preview, for a frame."""
+
+
+class VersionView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    number: int
+    kind: VersionKind
+    base: VariantRef | None
+    text: str
+    created: float
+    chosen: int
+    pictures: list[TargetPicture]
+    variants: list[VariantView]
+
+
+class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    stack: str
+    created: float
+    updated: float
+    targets: list[TargetPicture]
+    versions: list[VersionView]
+
+
+class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """A project, now and after every change."""
+
+    type: Literal["project_changed"]
+    project: ProjectView
+
+
+class ProjectsView(msgspec.Struct, frozen=True):
+    projects: list[ProjectView]
+    next: str | None
+
+
+class StudioFile(msgspec.Struct, frozen=True):
+    path: str
+    size: int
+    text: bool
+
+
+class StudioFiles(msgspec.Struct, frozen=True):
+    files: list[StudioFile]
+
+
+class DifferenceView(msgspec.Struct, frozen=True):
+    kind: str
+    box: tuple[int, int, int, int]
+    sentence: str
+
+
+class ScoreView(msgspec.Struct, frozen=True):
+    score: VariantScore
+    differences: list[DifferenceView]
+    heatmap: str
+    """The address of the heat map."""
+
+
+class StackView(msgspec.Struct, frozen=True):
+    name: str
+    label: str
+
+
+class ModelOffer(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that builds pages, with the facts that a person chooses it by. None means unknown."""
+
+    name: str
+    label: str
+    provider: str = ""
+    available: bool = True
+    is_general: bool = True
+    """Whether it is meant for general work, not for sound, search or moderation."""
+    text: bool = True
+    """Whether it builds from words. A model that does not builds from pictures only."""
+    vision: bool | None = None
+    stacks: list[str] | None = None
+    """The stacks that it can write; None if it can write all of them."""
+    context_window: int | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    speed: Speed = "medium"
+
+
+class Defaults(msgspec.Struct, frozen=True):
+    stack: str
+    variants_create: int
+    variants_update: int
+    models: list[str]
+    """The models that build where the client names none, in this order."""
+
+
+class Example(msgspec.Struct, frozen=True):
+    """An example: a sentence, or a picture to build from."""
+
+    name: str
+    title: str
+    thumbnail: str | None = None
+    """The address of the picture."""
+
+
+class StudioView(msgspec.Struct, frozen=True):
+    stacks: list[StackView]
+    models: list[ModelOffer]
+    defaults: Defaults
+    has_keys: bool
+    chromium: bool
+    figma: Literal["", "environment", "keyring"]
+    """Where the token is to read designs of Figma with; empty if there is none."""
+    design_systems: list[str]
+    examples: list[Example]

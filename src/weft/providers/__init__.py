@@ -1,1 +1,0 @@
-"""Sessions with real endpoints: presets, transport, retries, watchdogs. Scripted and recorded models beside them."""
