@@ -47,6 +47,15 @@ def _install(folder: Path, *commands: Sequence[str], seconds: int = _SECONDS) ->
     (folder / "installed").touch()
 
 
+def _copy_whole(file: Path, copy: Path) -> None:
+    """Copy a file, unless its copy is equal. Another process never reads half of it."""
+    if copy.exists() and copy.read_bytes() == file.read_bytes():
+        return
+    draft = copy.with_name(f".{copy.name}.{os.getpid()}")
+    shutil.copy(file, draft)
+    draft.replace(copy)
+
+
 def node_folder(source: Path = NODE_SCRIPTS) -> Path:
     """Return a folder with the node packages that the lock file of a folder names, and with its scripts."""
     if shutil.which("node") is None or shutil.which("npm") is None:
@@ -54,7 +63,7 @@ def node_folder(source: Path = NODE_SCRIPTS) -> Path:
     folder = _cache(f"{source.name}-{sha256((source / 'package-lock.json').read_bytes()).hexdigest()[:16]}")
     for file in source.iterdir():
         if file.is_file() and (not (folder / file.name).exists() or file.suffix == ".mjs"):
-            shutil.copy(file, folder / file.name)
+            _copy_whole(file, folder / file.name)
     _install(folder, ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
     return folder
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageFilter, ImageFont
 from vision_drawing import Paper
 
 from sketch_drawing import add_light, draw_shop, jpeg, photograph, png
@@ -83,6 +83,111 @@ def _photograph() -> bytes:
     return png(Image.fromarray(grainy.astype(np.uint8)))
 
 
+def _blur_rectangle(paper: Paper, place: tuple[int, int, int, int], colour: str, strength: int, radius: int) -> None:
+    """Paint a rectangle with soft edges, as a shadow is."""
+    shade = Image.new("L", paper.image.size, 0)
+    shade.paste(strength, place)
+    soft = shade.filter(ImageFilter.GaussianBlur(radius))
+    paper.image.paste(Image.new("RGB", paper.image.size, colour), (0, 0), soft)
+
+
+def _write(paper: Paper, x: int, baseline: int, text: str, size: int, colour: str = "#1f2937") -> None:
+    """Write in the font that Pillow brings, which is the same everywhere."""
+    paper.pen.text((x, baseline), text, colour, ImageFont.load_default(size), anchor="ls")
+
+
+def _boxes() -> bytes:
+    """Boxes of every kind: round corners, borders, chips, discs, a shadow, boxes in boxes; and a triangle."""
+    paper = Paper(900, 580)
+    for column, radius in enumerate((0, 4, 6, 8, 12, 16, 24, 40)):
+        paper.box(30 + 106 * column, 24, 84, 84, "#2563eb", radius)
+    paper.box(30, 140, 300, 48, "#ffffff", 6, outline="#d1d5db")
+    for x, wide, high in ((360, 132, 42), (520, 66, 32), (620, 90, 28)):
+        paper.box(x, 142, wide, high, "#ffffff", high // 2, "#c4cad2")
+    paper.box(740, 142, 38, 38, "#ffffff", 19, "#b6bcc6")
+    paper.box(752, 154, 14, 14, "#374151", 2)
+    paper.box(810, 140, 60, 44, "#ffffff", 16, "#d1d5db")
+    _blur_rectangle(paper, (40, 234, 180, 304), "#000000", 60, 6)
+    paper.box(40, 230, 140, 70, "#ffffff")
+    paper.box(340, 230, 220, 90, "#f3f4f6", 12)
+    paper.box(364, 260, 90, 40, "#dc2626", 6)
+    paper.box(600, 240, 80, 80, "#16a34a", 40)
+    paper.pen.polygon([(720, 280), (760, 280), (740, 240)], fill="#dc2626")
+    paper.box(40, 400, 320, 48, "#ede9fe", 24)
+    _blur_rectangle(paper, (56, 410, 138, 444), "#7c6bb0", 40, 1)  # hides a part of the outer one's rows
+    paper.box(44, 404, 106, 38, "#ffffff", 19)
+    for row, wide in enumerate((4, 8, 10, 10, 12, 12, 12, 12, 10, 10, 8, 4)):  # a disc with hard edges
+        left = 406 - wide // 2
+        paper.pen.rectangle((left, 410 + row, left + wide - 1, 410 + row), "#14b8a6")
+    for column, radius in enumerate((2, 3, 4)):
+        paper.box(440 + 30 * column, 410, 14, 14, "#0369a1", radius)
+    for x, wide, high, radius in ((540, 40, 40, 20), (600, 21, 20, 10), (640, 90, 36, 18), (740, 130, 42, 10)):
+        paper.box(x, 400, wide, high, "#db2777", radius)
+    paper.box(40, 480, 90, 38, "#111827", 7)
+    paper.box(100, 480, 30, 38, "#111827")  # its right side has no round corners
+    paper.box(180, 480, 40, 40, "#fef3c7", 10)
+    paper.box(194, 494, 22, 22, "#d97706", 4)  # an icon near a round corner
+    for column in range(600):
+        paper.pen.line((260 + column, 470, 260 + column, 560), (67 + column // 5, 56, 202 - column // 7))
+    for left, radius in ((300, 0), (520, 10)):
+        paper.pen.rounded_rectangle((left, 490, left + 129, 533), radius, outline="#ffffff")
+    return paper.png()
+
+
+def _skyline(width: int, height: int) -> Image.Image:
+    """Dark towers in front of a dark sky, each nearly of one colour, with the faint grain of a photograph."""
+    random = np.random.default_rng(5)
+    picture = np.empty((height, width, 3))
+    picture[:] = (35, 24, 44)
+    for left in range(40, width - 160, 200):
+        picture[height // 3 :, left : left + 120] = (21, 20, 41) if left % 400 else (12, 17, 33)
+    return Image.fromarray((picture + random.normal(0, 0.9, picture.shape)).clip(0, 255).astype(np.uint8))
+
+
+def _photographs() -> bytes:
+    """A dark photograph on a dark page with a label and a heading, three beside each other, and a dithered gradient."""
+    paper = Paper(601, 461, "#0b1020")
+    paper.image.paste(_skyline(601, 201), (0, 31))
+    paper.box(61, 51, 73, 25, "#818cf8", 4)
+    _write(paper, 79, 68, "NEW", 14, "#0b1020")
+    _write(paper, 31, 151, "Harbour lights", 44, "#ffffff")
+    for left in (21, 221, 421):
+        paper.image.paste(_skyline(161, 101), (left, 251))
+    across = np.linspace(30, 150, 561)[None, :, None] + np.zeros((81, 561, 3))
+    dithered = across + np.random.default_rng(3).random(across.shape)
+    paper.image.paste(Image.fromarray(dithered.astype(np.uint8)), (21, 371))
+    return paper.png()
+
+
+def _words() -> bytes:
+    """Links beside a taller name, a heading of large letters, a link in a sentence, bullets, a button and squares."""
+    paper = Paper(700, 560)
+    _write(paper, 40, 46, "Jgbeam", 26, "#292524")
+    for x, link in ((200, "Home"), (262, "Prices"), (327, "Help")):
+        _write(paper, x, 45, link, 15, "#292524")
+    _write(paper, 40, 150, "Billing, filled & loved", 60, "#0f172a")
+    _write(paper, 40, 210, "software that", 19, "#26221c")
+    _write(paper, 165, 210, "waits in line", 19, "#9a3412")
+    for row, line in enumerate(("Works from your phone", "Pays on time", "Never late")):
+        paper.box(40, 242 + 30 * row, 12, 12, "#0d9488", 6)
+        _write(paper, 66, 254 + 30 * row, line, 16)
+    paper.box(40, 340, 150, 44, "#1d4ed8", 8)
+    _write(paper, 64, 368, "Try it free", 16, "#ffffff")
+    for column in range(4):
+        paper.box(40 + 36 * column, 420, 32, 32, "#e2e8f0", 6)
+        _write(paper, 51 + 36 * column, 441, str(column + 1), 14)
+    _write(paper, 40, 510, "Linen travel bag", 15)
+    _write(paper, 40, 540, "Oak side chair", 15)
+    return paper.png()
+
+
+def _round_letters() -> bytes:
+    """Large round letters, which are not boxes."""
+    paper = Paper(401, 121)
+    _write(paper, 41, 81, "Ooo good OOO", 40)
+    return paper.png()
+
+
 PICTURES: dict[str, Callable[[], bytes]] = {
     "login": _login,
     "login-with-loss": _login_with_loss,
@@ -95,6 +200,10 @@ PICTURES: dict[str, Callable[[], bytes]] = {
     "sketch-from-the-side": lambda: jpeg(photograph(draw_shop(2), SEEN_FROM_THE_SIDE, (96, 72, 50))),
     "gradients": _gradients,
     "photograph": _photograph,
+    "boxes": _boxes,
+    "photographs": _photographs,
+    "words": _words,
+    "round-letters": _round_letters,
 }
 DRAWN_WITH_FONTS: dict[str, Callable[[], bytes]] = {
     "form": lambda: _form().png(),
@@ -102,3 +211,5 @@ DRAWN_WITH_FONTS: dict[str, Callable[[], bytes]] = {
     "card": _card,
 }
 """Pages that look alike only where the same fonts are installed."""
+PREVIEWED = ("words",)
+"""Pages whose first preview is recorded too."""

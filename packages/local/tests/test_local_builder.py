@@ -36,7 +36,7 @@ async def test_a_page_is_sketched_read_written_and_spoken_of() -> None:
         )
         result = await bench.ask(picture_request(page("#fffdfd")))
         assert result.status == "completed"
-        assert (result.cost, result.usage) == (0, Usage(input=0, output=0))
+        assert (result.cost_usd, result.usage) == (0, Usage(input=0, output=0))
         html = bench.file()
         assert all(text in html for text in TEXTS)
         assert SKETCH not in html

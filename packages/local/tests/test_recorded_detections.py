@@ -6,17 +6,21 @@ depends on the installed fonts is compared only where the same fonts are install
 """
 
 import hashlib
+import io
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from recorded_pages import DRAWN_WITH_FONTS, PICTURES
+from PIL import Image
+from recorded_pages import DRAWN_WITH_FONTS, PICTURES, PREVIEWED
 
 from heald_local.see.detect import detect_elements
 from heald_local.see.models import available
 from heald_pictures.colours import colour_distance
+from heald_pictures.detector import Progress
 from heald_pictures.elements import Box, Detection, PictureElement, TextElement
 from heald_pictures.fonts import faces
 from heald_pictures.rect import Rect
@@ -26,6 +30,7 @@ RECORD = os.environ.get("HEALD_RECORD_DETECTIONS") == "1"
 PAGES = PICTURES | DRAWN_WITH_FONTS
 PIXELS = 1.0  # by which places, sizes and radii may differ
 LEVELS = 3  # by which colours may differ
+KINDS = ("boxes", "texts", "pictures", "preview")
 FONT_KEYS = ("place", "family", "size", "weight", "align")  # of a text, which the installed fonts decide
 Value = str | bool | float | list[float]
 Element = dict[str, Value]
@@ -38,16 +43,23 @@ def test_a_page_is_detected_as_recorded(name: str) -> None:
     file = RECORDINGS / f"{name}.json"
     if name in DRAWN_WITH_FONTS and not RECORD and not _has_fonts(json.loads(file.read_text("utf-8"))):
         pytest.skip("the page is drawn with other fonts than those that are installed")
-    detection = _describe(detect_elements(PAGES[name]()))
+    previews: list[Detection] = []
+    detection = _describe(detect_elements(PAGES[name](), lambda progress: previews.extend(_preview_of(progress))))
+    if name in PREVIEWED:
+        detection["preview"] = [_describe_box(box) for box in previews[0].boxes]
     if RECORD:
         file.write_text(_write(detection), "utf-8")
     recording = json.loads(file.read_text("utf-8"))
     ignored = () if _has_fonts(recording) else FONT_KEYS
     assert {key: detection[key] for key in ("page", "notes")} == {key: recording[key] for key in ("page", "notes")}
-    for kind in ("boxes", "texts", "pictures"):
+    for kind in (kind for kind in KINDS if kind in recording):
         missing, surplus = _compare(recording[kind], detection[kind], ignored if kind == "texts" else ())
         assert not missing, f"{kind} that were recorded and are not detected: {missing}; detected instead: {surplus}"
         assert not surplus, f"{kind} that are detected and were not recorded: {surplus}"
+
+
+def _preview_of(progress: Progress) -> list[Detection]:
+    return [progress.detection] if progress.detection is not None else []
 
 
 def _faces_digest() -> str:
@@ -115,6 +127,10 @@ def _describe_text(text: TextElement) -> Element:
 def _describe_picture(picture: PictureElement) -> Element:
     element: Element = {"place": _place(picture.rect), "kind": picture.kind, "shapes": len(picture.shapes)}
     named = {"icon": picture.icon, "label": picture.label, "colour": picture.colour}
+    if picture.kind == "ground":  # its text is painted over
+        with Image.open(io.BytesIO(picture.data)) as image:
+            grey = np.asarray(image.convert("L"))
+        element["levels"] = [float(grey.min()), float(grey.max())]
     return element | {key: value for key, value in named.items() if value}
 
 
@@ -153,7 +169,7 @@ def _is_near(value: Value, other: Value) -> bool:
 def _write(detection: dict[str, Any]) -> str:
     """Return a detection as JSON with one element in a line."""
     parts = [f'"{key}": {json.dumps(detection[key], ensure_ascii=False)}' for key in ("faces", "page", "notes")]
-    for kind in ("boxes", "texts", "pictures"):
+    for kind in (kind for kind in KINDS if kind in detection):
         lines = ",\n".join(json.dumps(element, ensure_ascii=False) for element in detection[kind])
         parts.append(f'"{kind}": [\n{lines}\n]')
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -10,6 +10,7 @@ from vision_drawing import Paper
 from heald_local.arrange.page import arrange
 from heald_local.page import walk_nodes
 from heald_local.see.detect import detect_elements
+from heald_local.see.detection_cache import clear_cache
 from heald_local.see.models import available
 from heald_local.write.stacks import write_files
 from heald_pictures.detector import Progress
@@ -34,6 +35,7 @@ def _form() -> Paper:
 
 @fonts_needed
 def test_a_page_is_seen_arranged_and_written() -> None:
+    clear_cache()  # a picture that was seen before has no first preview
     told: list[Progress] = []
     seen = detect_elements(_form().png(), told.append)
     said = {text.text for text in seen.texts}

@@ -12,12 +12,13 @@ from playwright.async_api import Browser
 from heald_local.arrange.drawings import share_shapes
 from heald_local.page import Node, walk_nodes
 from heald_local.see import icon_sets
+from heald_local.see.icon_boxes import is_icon_outline
 from heald_local.see.icon_paths import read_shape
 from heald_local.see.icon_pictures import find_room, write_path
 from heald_local.see.icons import FoundIcon, recognise_icon
 from heald_local.see.pictures import cut_out
 from heald_local.see.vectors import trace_icon, trace_icons
-from heald_pictures.elements import PictureElement, TextElement, TextLine, TextStyle
+from heald_pictures.elements import Box, PictureElement, TextElement, TextLine, TextStyle
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
 
@@ -203,3 +204,12 @@ def test_an_icon_that_occurs_twice_is_defined_once_under_its_name() -> None:
     assert [dict(node.attributes)["href"] for node in walk_nodes(nodes[1:]) if node.tag == "use"] == [
         "#icon-search"
     ] * 2
+
+
+def test_a_box_filled_by_what_is_not_text_is_the_outline_of_an_icon() -> None:
+    envelope = Box(Rect(492, 990, 24, 20), "#b45309", 1)
+    inner = Rect(493, 991, 22, 18)
+    assert is_icon_outline(envelope, [inner], [])
+    assert not is_icon_outline(envelope, [inner], [inner])  # a badge with its number
+    assert not is_icon_outline(envelope, [Rect(500, 996, 8, 8)], [])  # a tile with a small icon
+    assert not is_icon_outline(Box(Rect(490, 980, 60, 40), "#b45309"), [Rect(492, 982, 56, 36)], [])

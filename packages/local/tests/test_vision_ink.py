@@ -1,4 +1,4 @@
-"""Pieces of a line: parted by colour, and at gaps that are wide for the height of the words themselves."""
+"""Pieces of a line: split at gaps that are wide for the height of the words themselves."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,7 @@ def _draw(*words: tuple[int, int, str, int, str]) -> list[Rect]:
     return [ink.rect for ink in find_ink(pixels, page, [Rect(10, 12, 660, 32)])]
 
 
-def test_a_dark_red_link_in_a_dark_sentence_is_a_piece_of_its_own() -> None:
-    sentence = [(20, 38, "software that", 19, "#26221c"), (136, 38, "waits in line", 19, "#9a3412")]
-    assert len(_draw(*sentence)) == 2
-    assert len(_draw(*((x, y, words, size, "#26221c") for x, y, words, size, _ in sentence))) == 1
-
-
-def test_links_beside_a_taller_name_are_parted_by_their_own_height() -> None:
+def test_links_beside_a_taller_name_are_split_by_their_own_height() -> None:
     links = [(180, 37, "Home", 15, "#292524"), (242, 37, "Prices", 15, "#292524"), (307, 37, "Help", 15, "#292524")]
     pieces = _draw((20, 38, "Jgbeam", 26, "#292524"), *links)
     assert [round(piece.x / 10) for piece in pieces] == [2, 18, 24, 31]

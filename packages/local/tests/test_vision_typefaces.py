@@ -65,11 +65,6 @@ def test_code_and_other_scripts_keep_their_family() -> None:
     assert unify_typefaces([*_links(0.86), code])[-1] == code
 
 
-def test_links_far_below_each_other_are_no_paragraph() -> None:
-    lines = [_line(32, 100, "Linen travel bag", 15, likeness=0.97), _line(32, 130, "Oak side chair", 15, likeness=0.97)]
-    assert [text.text for text in group_paragraphs(lines)] == ["Linen travel bag", "Oak side chair"]
-
-
 def test_the_short_last_line_of_a_paragraph_has_its_size() -> None:
     long = _line(32, 100, "Reminders go out on the days your customers pay, never on a", 15, likeness=0.98)
     short = _line(32, 124, "Sunday.", 14, likeness=0.96, spacing=0.5)
