@@ -94,10 +94,11 @@ async def _wait_stable(tab: Tab, request: RenderRequest) -> None:
     until = time.monotonic() + request.max_wait
     left = request.max_wait
     while True:
-        requests = tab.requests
+        before = tab.requests, tab.unanswered
         await tab.evaluate("async" + _WAIT_STABLE, request.quiet_seconds * 1000, left * 1000)
         left = until - time.monotonic()
-        if left <= 0 or (tab.requests == requests and not tab.unanswered):
+        # A module that was answered during this wait may not have run yet, so the next wait decides.
+        if left <= 0 or before == (tab.requests, 0):
             return
 
 
