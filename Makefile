@@ -14,6 +14,8 @@
 #                 make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1, or LOCAL=calls to fetch a small model and its server
 # make eval       rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
 #                 (JOBS=2 for two processes, RESUME=1 to continue a run that was stopped)
+# make attack     try every attack of docs/attacks.md and attacks/*.toml, and print a table
+#                 (ATTACK="--only preview": the rows that contain a word)
 # make docs       renew the pages that are generated from the types
 # make docs-site  the documentation site, in build/site
 # make lock       renew the pinned requirements after a change of a pyproject.toml
@@ -38,7 +40,7 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs \
+.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos fuzz fresh bench tasks eval docs \
 	docs-site lock clean system
 
 # The types are checked beside the tests.
@@ -97,6 +99,9 @@ audit: .venv/ready
 chaos: .venv/ready
 	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
 
+attack: .venv/ready
+	$(BIN)/python scripts/run_attacks.py --processes $(CORES) $(ATTACK)
+
 fuzz: .venv/ready
 	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
 		packages/studio/tests/server/test_server_openapi_schemathesis.py
@@ -118,6 +123,7 @@ bench: .venv-bench/ready
 	$(BIN)/python -m benchmarks.live $(QUICK)
 	$(BIN)/python -m benchmarks.fan_out $(QUICK)
 	$(BIN)/python -m benchmarks.server --quick
+	$(BIN)/python -m benchmarks.strangers
 	$(BIN)/python -m benchmarks.render
 	$(BIN)/python -m benchmarks.page
 

@@ -17,6 +17,10 @@ This page is made from the types by `make docs`; [events.schema.json](events.sch
 
 An event is a payload with its place in a session's log: `{envelope}`. `type` and `layer` are those of its payload,
 `data` is the payload. Unknown fields are ignored both ways; an event of an unknown type is kept as `Unknown`.
+
+In an event about one call, `id` is the call's. Elsewhere a call is `call_id` and a message `message_id`; `call` and
+`message` are the call and the message themselves. `block`, `approval`, `question`, `request` and `exchange` are ids.
+Costs are `cost_usd`, in US dollars. A log of an earlier version, whose fields had other names, is read under these.
 """
 
 _LAYERS = {

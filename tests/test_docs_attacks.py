@@ -1,8 +1,12 @@
-"""The table of attacks names a test for each row, and every one of them exists."""
+"""The table of attacks names a test for each row, and every one of them exists. `make attack` judges rows by them."""
 
 import ast
+import importlib.util
 import re
+import sys
 from functools import cache
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,6 +35,43 @@ def test_the_test_of_a_row_exists(case: str, test: str) -> None:
     path, _, name = test.partition("::")
     names = _functions(path)
     assert (name in names) if name else any(defined.startswith("test_") for defined in names), f"{case} {test}"
+
+
+@cache
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_attacks", ROOT / "scripts" / "run_attacks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_make_attack_tries_every_row_of_the_table_and_of_the_folder() -> None:
+    attacks = [*_script().read_table(), *_script().read_files()]
+    assert [attack.tests[0] for attack in attacks][: len(_rows())] == [test for _, test in _rows()]
+    for attack in attacks:
+        assert attack.place
+        for test in attack.tests:
+            assert (ROOT / test.partition("::")[0]).is_file(), test
+
+
+def test_a_file_adds_a_row(tmp_path: Path) -> None:
+    text = 'place = "Commands"\nattempt = "a try"\noutcome = "refused"\ntest = "a/test_a.py::test_b"\n'
+    (tmp_path / "clipboard.toml").write_text(text)
+    (attack,) = _script().read_files(tmp_path)
+    assert (attack.case, attack.tests) == ("clipboard", ("a/test_a.py::test_b",))
+    judge = _script().judge
+    assert judge(attack, {"a/test_a.py::test_b[1]": ["passed"], "a/test_a.py::test_bc": ["failed"]}) == "held"
+    assert (
+        judge(attack, {"a/test_a.py::test_b[1]": ["passed"], "a/test_a.py::test_b[2]": ["failed"]}) == "PASSED THROUGH"
+    )
+    assert judge(attack, {"a/test_a.py::test_b": ["skipped"]}) == "not tried"
+    assert judge(attack, {}) == "no test"
+    (tmp_path / "broken.toml").write_text('place = "Commands"\n')
+    with pytest.raises(SystemExit, match=r"broken.toml needs the texts"):
+        _script().read_files(tmp_path)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the list of cases is not part of the project")

@@ -2,7 +2,9 @@
 
 import ast
 import re
+import tomllib
 
+from repository import ROOT
 from source_tree import (
     all_imports,
     folder_of,
@@ -95,6 +97,13 @@ def _graph(*, at_load: bool) -> dict[str, set[str]]:
 
 def test_every_package_is_in_the_table() -> None:
     assert {root_package(module) for module in modules()} == set(ALLOWED)
+
+
+def test_types_are_checked_in_every_package() -> None:
+    """pyright does not expand patterns in the middle of a path, and checks nothing of what they stand for."""
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pyright"]["include"]
+    folders = [*ROOT.glob("packages/*/src"), *ROOT.glob("packages/*/tests")]
+    assert {str(folder.relative_to(ROOT)) for folder in folders} <= set(included)
 
 
 def test_packages_import_only_what_the_table_allows() -> None:
@@ -197,3 +206,10 @@ def _only_re_exports(module: ast.Module) -> bool:
 def _assigns_exports(node: ast.Assign) -> bool:
     names = {target.id for target in node.targets if isinstance(target, ast.Name)}
     return names <= {"__all__", "__getattr__", "_HOMES"}
+
+
+def test_the_loop_is_at_most_900_lines() -> None:
+    """What not every agent needs is a strategy, or middleware around tools."""
+    folder = ROOT / "packages" / "core" / "src" / "heald" / "agent"
+    files = ("engine.py", "exchange.py", "turns.py")
+    assert sum(len((folder / name).read_text("utf-8").splitlines()) for name in files) <= 900

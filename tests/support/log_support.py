@@ -138,7 +138,7 @@ def _streamable(message: Message) -> Message:
             content.append(msgspec.structs.replace(block, wire_id=None))
         elif not isinstance(block, Grounding | Image):
             content.append(block)
-    return msgspec.structs.replace(message, content=content, native=None)
+    return msgspec.structs.replace(message, content=content, native=None, timestamp=None)
 
 
 def _assert_tracked(events: Sequence[Event]) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from talkers import helper, paint, talkers
+from talkers import commands, helper, paint, talkers
 
 from heald.core.json import encode_text
 from heald.sessions.sessions import Sessions
@@ -56,7 +56,7 @@ async def main(options: argparse.Namespace) -> None:
         tokens=AccessTokens({token: ""}),
         defaults=SessionSettings(model="scripted/quick", tools=["files", "todo", "ask"], permissions="ask"),
         workspaces={"demo": options.workspace} if options.workspace else {},
-        tools={"paint": paint, "helper": helper},
+        tools={"paint": paint, "helper": helper, "commands": commands},
         protocol_options={"native": {"page": options.page}} if options.page else None,
     )
     ready = encode_text({"ready": True, "url": settings.address, "token": token, "pid": os.getpid()})

@@ -1,8 +1,10 @@
 """What scripted models say, by a word in the request: for looking at the page and for its tests, without any key."""
 
 import asyncio
+import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import heald
@@ -167,6 +169,10 @@ class Talker:
         edit = {"path": "index.html", "edits": [{"old_text": head, "new_text": f"{head}, again"}]}
         question = {"question": "Which colour shall it be?", "suggestions": ["Teal", "Amber"]}
         return {
+            "hidden command": [[S.call("run_command", command=_hidden_command(words))], "Denied."],
+            "hidden change": [[S.call("write_file", path="dashes.txt", content=_DASHES)], *_HIDDEN_CHANGE, "Denied."],
+            "hidden question": [[S.call("ask_user", **_HIDDEN_QUESTION)], "Thank you."],
+            "long command": [[S.call("run_command", command=_long_command(), cwd="sub")], "Denied."],
             "hostile markdown": [HOSTILE.format(sink=sink)],
             "hostile words": [
                 [
@@ -233,6 +239,29 @@ _REVISION: dict[str, Any] = {
 }
 
 
+_DASHES = "-- SELECT 1\nkept\n"
+_HIDDEN_CHANGE: list[Script] = [
+    [S.call("edit_file", path="dashes.txt", old_text="-- SELECT 1", new_text="++ rm -f victim.txt\u202e\u00a0")],
+]
+_HIDDEN_QUESTION: dict[str, Any] = {
+    "question": "May I \x1b]0;rm -f victim.txt\x07\u202e?\nReally?",
+    "suggestions": ["Y\u200bes", "No"],
+}
+_CASES = Path(__file__).parents[2] / "packages" / "core" / "tests" / "tools" / "visible_text_cases.json"
+
+
+def _hidden_command(words: str) -> str:
+    """The command of a number that hides a part of itself on a screen."""
+    number = re.search(r"hidden command (\d+)", words)
+    commands = [case["text"] for case in json.loads(_CASES.read_text())["cases"] if case["attack"]] if number else [""]
+    return commands[int(number[1]) if number else 0]
+
+
+def _long_command() -> str:
+    more = "echo more\n" * 200
+    return f"echo start\n{more}rm -f victim.txt\n{more}echo end"
+
+
 def _numbered() -> str:
     return "".join(f"line {number}\n" for number in range(30))
 
@@ -272,6 +301,12 @@ async def paint() -> heald.ToolOutput:
     """Paint a small picture."""
     await asyncio.sleep(0)
     return heald.ToolOutput(content=[heald.Image(media_type="image/png", data=DOT)], summary="Painted a dot")
+
+
+@heald.tool(effect="run", name="run_command")
+async def commands(command: str, cwd: str = "") -> str:
+    """Say what would be run."""
+    return f"{command} (in {cwd})" if cwd else command
 
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -29,7 +29,7 @@ test("a call of a client waits, and the page says for whom", () => {
 
 test("a question that waits beside it is for the reader", () => {
   const conversation = folded("client_calls");
-  conversation.questions.set("q", { question: "q", call: "c", text: "?", suggestions: [] });
+  conversation.questions.set("q", { question: "q", call_id: "c", text: "?", suggestions: [] });
   expect(statusWords(conversation)).toBe("Waiting for you");
 });
 

@@ -32,7 +32,7 @@ function foldedState(state: Conversation): Record<string, unknown> {
       queued: state.queue.size,
       turns: state.turns,
       usage: state.usage,
-      cost: state.cost,
+      cost_usd: state.costUsd,
       error: state.error,
       partial: state.partial,
     }),

@@ -262,13 +262,13 @@ async def rewound() -> Recording:
     """Back, on, and back to before the first time back, which undoes it."""
     it = Recording("One.", "Two.", "Another two.", "Three.")
     await it.ask("First.")
-    first = it.agent.bus.seq
+    first = it.agent.last_seq
     await it.ask("Second.")
-    second = it.agent.bus.seq
-    it.agent.bus.publish(SessionRewound(first))
+    second = it.agent.last_seq
+    it.agent.publish(SessionRewound(first))
     await it.ask("Another second.")
-    it.agent.bus.publish(SessionResumed(it.agent.bus.seq))
-    it.agent.bus.publish(SessionRewound(second))
+    it.agent.publish(SessionResumed(it.agent.last_seq))
+    it.agent.publish(SessionRewound(second))
     await it.ask("Third.")
     return it
 
@@ -277,21 +277,20 @@ async def context_and_clients() -> Recording:
     """Events that change what the model is sent, or that only clients of other protocols read."""
     it = Recording("One.", "Two.")
     await it.ask("First.")
-    bus = it.agent.bus
     source = Source(url="https://example.org/", title="A page")
     for payload in (
         ServerToolCall("m1", "s1", "web_search", {"query": "x"}),
         ServerToolResult("m1", "s1", "web_search", "found", [source]),
         CitationAdded("m1", "b1", source),
         ConversationCompacted("requested"),
-        ConversationRestored(bus.seq),
+        ConversationRestored(it.agent.last_seq),
         RequestWithdrawn("It was too long.", 0),
         PromptProgress("msg_1", 40, 100),
         ConversationSteered(user_message("And this.")),
         ResponseRequested("ex_1", {}, sha256(b"[]").hexdigest()),
         SessionReleased(),
     ):
-        bus.publish_outside_exchange(payload)
+        it.agent.publish(payload)
     await it.ask("Second.")
     return it
 
@@ -301,14 +300,12 @@ async def reverted() -> Recording:
     it = Recording([S.call("create_file", path="a.txt", content="one\n")], "Done.", "I see.", tools=["files"])
     await it.ask("Write it.")
     one = sha256(b"one\n").hexdigest()
-    bus = it.agent.bus
-    bus.publish_outside_exchange(
+    it.agent.publish(
         FileChanged("a.txt", 2, None, one, "user", diff="--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n")
     )
     told = Message(role="user", content=[Text("The user reverted all changes in a.txt.")], said="Reverted a.txt.")
-    bus.publish_outside_exchange(UserMessage(told))
-    it.agent.engine.messages.append(told)
-    bus.publish_outside_exchange(FileAccepted("b.txt", one))
+    it.agent.publish(UserMessage(told))
+    it.agent.publish(FileAccepted("b.txt", one))
     await it.ask("Go on.")
     return it
 
@@ -352,7 +349,7 @@ def state_of(state: ConversationState) -> JsonObject:
         "queued": state.queued,
         "turns": state.turns,
         "usage": state.usage,
-        "cost": state.cost,
+        "cost_usd": state.cost_usd,
         "error": state.error,
         "partial": state.partial,
     }

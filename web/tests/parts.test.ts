@@ -65,7 +65,8 @@ describe("markdown", () => {
 });
 
 test("characters that hide or reorder text are shown as their code", () => {
-  expect(plain("a\u202eb\u0007\u200bc\nd\te")).toBe("a\\u202eb\\u0007\\u200bc\nd\te");
+  expect(plain("a\u202eb\u0007\u200bc\nd\te")).toBe("a⟦\\u202e⟧b⟦\\x07⟧⟦\\u200b⟧c\nd\te");
+  expect(plain("⟦\\x1b⟧ \u001b")).toBe("⟦\\x1b⟧ ⟦\\x1b⟧");
 });
 
 test("figures", () => {
@@ -160,7 +161,7 @@ test("a snapshot is shown, and the stream goes on behind it", () => {
         { role: "user", content: [{ type: "text", text: "Hi" }] },
         { role: "assistant", content: [{ type: "reasoning", text: "Hm" }, { type: "text", text: "Hello" }, call] },
       ],
-      approvals: [{ approval: "a", call: "c1", name: "look", digest: "d", summary: "look" }],
+      approvals: [{ approval: "a", call_id: "c1", name: "look", digest: "d", summary: "look" }],
       status: "waiting",
       exchange: "x",
     },
@@ -170,7 +171,7 @@ test("a snapshot is shown, and the stream goes on behind it", () => {
   expect(state.transcript.items.map((item) => item.kind)).toEqual(["user", "thinking", "text", "tool"]);
   expect(state.transcript.items.at(-1)).toMatchObject({ phase: "waiting" });
   const event = { seq: 41, id: "e", session: "s", exchange: "x", layer: "state", time: 1, epoch: 0 } as const;
-  fold(state, { ...event, type: "approval_resolved", data: { approval: "a", call: "c1", decision: "allowed" } });
+  fold(state, { ...event, type: "approval_resolved", data: { approval: "a", call_id: "c1", decision: "allowed" } });
   expect([state.seq, state.approvals.size, state.messages.length]).toEqual([41, 0, 2]);
   fold(state, { ...event, seq: 7, type: "conversation_thinking", data: {} });
   expect(state.status).toBe("working");
@@ -199,8 +200,8 @@ test("spans of a log", () => {
   const place = { id: "", session: "s", exchange: "x", epoch: 0 } as const;
   const events = [
     { ...place, seq: 1, time: 1, type: "exchange_request", layer: "exchange", data: { message: { role: "user", content: [] } } },
-    { ...place, seq: 2, time: 2, type: "message_start", layer: "stream", data: { message: "m", model: "model", attempt: 1 } },
-    { ...place, seq: 3, time: 4, type: "message_stop", layer: "stream", data: { message: "m" } },
+    { ...place, seq: 2, time: 2, type: "message_start", layer: "stream", data: { message_id: "m", model: "model", attempt: 1 } },
+    { ...place, seq: 3, time: 4, type: "message_stop", layer: "stream", data: { message_id: "m" } },
   ] as unknown as LogEvent[];
   expect(spansOf(events)).toMatchObject([
     { kind: "exchange", end: null },
@@ -241,14 +242,14 @@ describe("next steps", () => {
 
 describe("what a provider looks up", () => {
   const events = [
-    { type: "message_start", data: { message: "m1", model: "m", attempt: 1 } },
-    { type: "server_tool_call", data: { message: "m1", id: "s1", name: "web_search", input: { query: "looms" } } },
-    { type: "server_tool_result", data: { message: "m1", id: "s1", name: "web_search", sources: [{ title: "A <b>page</b>", url: "https://example.org/" }] } },
+    { type: "message_start", data: { message_id: "m1", model: "m", attempt: 1 } },
+    { type: "server_tool_call", data: { message_id: "m1", id: "s1", name: "web_search", input: { query: "looms" } } },
+    { type: "server_tool_result", data: { message_id: "m1", id: "s1", name: "web_search", sources: [{ title: "A <b>page</b>", url: "https://example.org/" }] } },
     { type: "text_content_block_start", data: { index: 0, block: "b1" } },
     { type: "text_delta", data: { index: 0, block: "b1", text: "Looms weave." } },
-    { type: "citation_added", data: { message: "m1", block: "b1", source: { title: "Script", url: "javascript:alert(1)" } } },
-    { type: "citation_added", data: { message: "m1", block: "", source: { title: "A page", url: "https://example.org/" } } },
-    { type: "citation_added", data: { message: "m1", block: "b1", source: { title: "A page", url: "https://example.org/" } } },
+    { type: "citation_added", data: { message_id: "m1", block: "b1", source: { title: "Script", url: "javascript:alert(1)" } } },
+    { type: "citation_added", data: { message_id: "m1", block: "", source: { title: "A page", url: "https://example.org/" } } },
+    { type: "citation_added", data: { message_id: "m1", block: "b1", source: { title: "A page", url: "https://example.org/" } } },
   ].map((event, at) => ({ ...event, seq: at + 1, id: `e${at}`, session: "s", exchange: "x", layer: "stream", time: at, epoch: 0 }) as unknown as LogEvent);
   const items = events.reduce(fold, new Conversation("s")).transcript.items;
 
@@ -279,15 +280,15 @@ test("attempts that fail one after the other share a notice", () => {
   const notices = () => state.transcript.items.map((item) => (item.kind === "notice" ? `${item.error?.message ?? ""} ${item.text}` : item.kind));
   const error = { code: "overloaded", message: "Busy." };
   for (const attempt of [2, 3, 4]) {
-    feed("message_start", { message: `m${attempt}`, model: "m", attempt: attempt - 1 });
+    feed("message_start", { message_id: `m${attempt}`, model: "m", attempt: attempt - 1 });
     feed("message_discarded", { message: `m${attempt}`, error });
     feed("retry_scheduled", { message: `m${attempt}`, attempt, delay_s: attempt, error });
   }
   expect(notices()).toEqual(["Busy. Attempt 4 follows in 4.0 s."]);
-  feed("message_start", { message: "m5", model: "m", attempt: 4 });
+  feed("message_start", { message_id: "m5", model: "m", attempt: 4 });
   expect(notices()).toEqual(["Busy. This is attempt 4."]);
-  feed("text_content_block_start", { message: "m5", block: "b", index: 0 });
-  feed("message_start", { message: "m6", model: "m", attempt: 1 });
+  feed("text_content_block_start", { block: "b", index: 0 });
+  feed("message_start", { message_id: "m6", model: "m", attempt: 1 });
   feed("message_discarded", { message: "m6", error });
   feed("retry_scheduled", { message: "m6", attempt: 2, delay_s: 1, error });
   expect(notices()).toEqual(["Busy. This is attempt 4.", "text", "Busy. Attempt 2 follows in 1.0 s."]);

@@ -112,16 +112,16 @@ export interface EventData {
   conversation_responding: Nothing;
   conversation_end: Nothing;
   conversation_interrupted: { reason?: string };
-  conversation_waiting: { calls: string[] };
+  conversation_waiting: { callIds: string[] };
   tool_planned: { id: string; name: string };
   tool_executing: { id: string; name: string; attempt: number; summary?: string };
   tool_completed: { id: string; name: string; durationMs: number; summary?: string };
   tool_failed: { id: string; name: string; status: ToolStatus; durationMs: number; summary?: string };
   client_tool_requested: { id: string; name: string; input: Record<string, unknown>; timeoutSeconds?: number };
-  approval_requested: { approval: string; call: string; name: string; digest: string; summary: string };
-  approval_resolved: { approval: string; call: string; decision: "allowed" | "denied"; reason?: string };
-  question_asked: { question: string; call: string; text: string; suggestions: string[] };
-  question_answered: { question: string; call: string; answer: string };
+  approval_requested: { approval: string; callId: string; name: string; digest: string; summary: string };
+  approval_resolved: { approval: string; callId: string; decision: "allowed" | "denied"; reason?: string };
+  question_asked: { question: string; callId: string; text: string; suggestions: string[] };
+  question_answered: { question: string; callId: string; answer: string };
   file_changed: { path: string; revision: number; hash: string | null; cause: string; size?: number; diff?: string };
   retry_scheduled: { attempt: number; delayS: number; error: EventError };
   cancel_requested: { reason?: string };
@@ -132,12 +132,14 @@ export interface EventData {
   conversation_compacted: Fields;
   conversation_restored: Fields;
   request_withdrawn: Fields;
-  prompt_progress: { message: string; processed: number; total: number };
+  prompt_progress: { messageId: string; processed: number; total: number };
   response_requested: Fields;
   // message
   user_message: UserMessage;
   assistant_message: AssistantMessage;
   tool_use_message: ToolUseMessage;
+  /** The same message with its result. `tool_use_message` comes once for each call. */
+  tool_use_message_update: ToolUseMessage;
   error_message: ErrorMessage;
   // exchange
   exchange_request: { userMessage: UserMessage; requestedAt: number };
@@ -169,6 +171,9 @@ export interface EventOf<T extends EventType> {
 
 export type AgentEvent = { [T in EventType]: EventOf<T> }[EventType];
 
+export type ToolUseContentBlockStartEvent = EventOf<"tool_use_content_block_start">;
+export type InputJsonDeltaEvent = EventOf<"input_json_delta">;
+export type ToolUseContentBlockStopEvent = EventOf<"tool_use_content_block_stop">;
 export type ToolCallEvent = EventOf<"tool_call">;
 export type ToolResultEvent = EventOf<"tool_result">;
 export type ToolUseMessageEvent = EventOf<"tool_use_message">;
@@ -190,6 +195,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "tool_executing", "tool_completed", "tool_failed", "client_tool_requested", "approval_requested", "approval_resolved",
   "question_asked", "question_answered", "file_changed", "retry_scheduled", "cancel_requested", "error_occurred",
   "session_resumed", "session_released", "conversation_steered", "conversation_compacted", "conversation_restored",
-  "request_withdrawn", "prompt_progress", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message", "error_message", "exchange_request",
-  "exchange_response",
+  "request_withdrawn", "prompt_progress", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message",
+  "tool_use_message_update", "error_message", "exchange_request", "exchange_response",
 ];

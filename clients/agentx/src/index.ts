@@ -1,4 +1,4 @@
 export { Agent, connect, type AgentOptions, type ClientTool } from "./agent.js";
 export { AgentXError, WebSocketDriver, type DriverOptions } from "./driver.js";
 export * from "./events.js";
-export { EventBus, type Reactor } from "./reactor.js";
+export { defineReactor, EventBus, type Reactor } from "./reactor.js";

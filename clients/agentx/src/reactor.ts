@@ -9,25 +9,26 @@ type Outcome = void | Promise<void>;
 export type Reactor = { [T in EventType as `on${Pascal<T>}`]?: (event: EventOf<T>) => Outcome } & {
   [T in EventType]?: (event: EventOf<T>) => Outcome;
 } & {
-  /** The result of a call is there: the same message as in `onToolUseMessage`, which is called once for each call. */
-  onToolUseMessageUpdate?: (event: EventOf<"tool_use_message">) => Outcome;
   onEvent?: (event: AgentEvent) => Outcome;
 };
 
-const UPDATE = "tool_use_message_update";
 const ALL = "event";
+
+/** Check the names of a reactor's handlers, and give it its type. */
+export function defineReactor<R extends Reactor>(reactor: R): R {
+  readHandlers(reactor);
+  return reactor;
+}
 
 const kinds = new Map<string, string>();
 for (const kind of EVENT_TYPES) kinds.set(kind, kind);
-for (const kind of [...EVENT_TYPES, UPDATE, ALL]) kinds.set(`on${pascal(kind)}`, kind);
+for (const kind of [...EVENT_TYPES, ALL]) kinds.set(`on${pascal(kind)}`, kind);
 
 type Handler = (event: AgentEvent) => unknown;
 
 /** Calls the handlers of events. A handler that fails is reported and stops nothing. */
 export class EventBus {
   private readonly reactors = new Set<Map<string, Handler>>();
-  /** The messages of calls without a result. */
-  private readonly open = new Set<string>();
 
   constructor(private readonly onHandlerError: (error: unknown) => void) {}
 
@@ -39,9 +40,8 @@ export class EventBus {
   }
 
   publish(event: AgentEvent): void {
-    const kind = this.handlerKind(event);
     for (const handlers of [...this.reactors]) {
-      const handler = handlers.get(kind) ?? handlers.get(ALL);
+      const handler = handlers.get(event.type) ?? handlers.get(ALL);
       if (handler === undefined) continue;
       try {
         const outcome = handler(event);
@@ -50,13 +50,6 @@ export class EventBus {
         this.onHandlerError(error);
       }
     }
-  }
-
-  private handlerKind(event: AgentEvent): string {
-    if (event.type !== "tool_use_message") return event.type;
-    if (this.open.delete(event.data.id)) return UPDATE;
-    this.open.add(event.data.id);
-    return event.type;
   }
 }
 

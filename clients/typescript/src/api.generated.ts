@@ -118,7 +118,7 @@ export interface Defaults {
 
 export interface DelegateView {
   session: string;
-  call: string;
+  call_id: string;
   last_seq: number;
 }
 
@@ -356,6 +356,7 @@ export interface ModelsView {
   models: string[];
   default: string;
   details: ModelView[];
+  session: SessionDefaults;
   fixed?: boolean;
 }
 
@@ -377,7 +378,7 @@ export interface NewSession {
   model?: string;
   tools?: string[];
   instructions?: string;
-  permissions?: "ask" | "auto" | "read-only";
+  permissions?: "ask" | "auto" | "inside" | "read-only";
   rules?: string[];
   workspace?: string | null;
   budget?: Budget | null;
@@ -587,7 +588,7 @@ export interface SessionChange {
   model?: string;
   tools?: string[];
   instructions?: string;
-  permissions?: "ask" | "auto" | "read-only";
+  permissions?: "ask" | "auto" | "inside" | "read-only";
   rules?: string[];
   workspace?: string | null;
   budget?: Budget | null;
@@ -598,6 +599,11 @@ export interface SessionChange {
   cache?: boolean;
   client_tools?: Json[];
   title?: string;
+}
+
+export interface SessionDefaults {
+  tools: string[];
+  permissions: "ask" | "auto" | "inside" | "read-only";
 }
 
 export interface SessionView {
@@ -623,7 +629,7 @@ export interface SettingsView {
   model: string;
   tools: string[];
   instructions: string;
-  permissions: "ask" | "auto" | "read-only";
+  permissions: "ask" | "auto" | "inside" | "read-only";
   rules: string[];
   workspace: string | null;
   budget: Budget | null;
@@ -708,6 +714,7 @@ export interface Submission {
   client_request_id?: string | null;
   when_busy?: "interrupt" | "queue" | "refuse" | "steer";
   output_schema?: JsonObject | null;
+  budget?: Budget | null;
   client_tools?: Json[] | null;
 }
 

@@ -5,17 +5,19 @@ export type JsonObject = { [key: string]: Json };
 
 export interface ApprovalRequested {
   approval: string;
-  call: string;
+  call_id: string;
   diff?: string;
   digest: string;
+  input?: JsonObject;
   name: string;
+  reason?: string;
   summary: string;
 }
 
 export interface ApprovalResolved {
   always?: boolean;
   approval: string;
-  call: string;
+  call_id: string;
   decision: "allowed" | "denied";
   input?: JsonObject | null;
   reason?: string;
@@ -31,7 +33,7 @@ export interface CancelRequested {
 
 export interface CitationAdded {
   block: string;
-  message: string;
+  message_id: string;
   source: Source;
 }
 
@@ -67,6 +69,7 @@ export interface ConversationInterrupted {
 }
 
 export interface ConversationQueued {
+  budget?: JsonObject | null;
   cause?: string | null;
   client_request_id?: string | null;
   message?: Message | null;
@@ -91,7 +94,7 @@ export interface ConversationSteered {
 export type ConversationThinking = JsonObject;
 
 export interface ConversationWaiting {
-  calls: string[];
+  call_ids: string[];
 }
 
 export interface ErrorInfo {
@@ -112,6 +115,7 @@ export interface ErrorOccurred {
 }
 
 export interface ExchangeRequest {
+  budget?: JsonObject | null;
   cause?: string | null;
   client_request_id?: string | null;
   message: Message;
@@ -205,7 +209,8 @@ export interface Message {
 }
 
 export interface MessageDelta {
-  message: string;
+  cost_usd?: number | null;
+  message_id: string;
   provider_stop_reason?: string | null;
   provider_usage?: JsonObject | null;
   stop_reason: "content_filter" | "end_turn" | "error" | "max_tokens" | "pause_turn" | "refusal" | "stop_sequence" | "tool_use";
@@ -215,18 +220,18 @@ export interface MessageDelta {
 export interface MessageDiscarded {
   error: ErrorInfo;
   estimated?: boolean;
-  message: string;
+  message_id: string;
   usage?: Usage;
 }
 
 export interface MessageStart {
   attempt: number;
-  message: string;
+  message_id: string;
   model: string;
 }
 
 export interface MessageStop {
-  message: string;
+  message_id: string;
 }
 
 export interface Native {
@@ -237,19 +242,19 @@ export interface Native {
 }
 
 export interface PromptProgress {
-  message: string;
+  message_id: string;
   processed: number;
   total: number;
 }
 
 export interface QuestionAnswered {
   answer: string;
-  call: string;
+  call_id: string;
   question: string;
 }
 
 export interface QuestionAsked {
-  call: string;
+  call_id: string;
   question: string;
   suggestions: string[];
   text: string;
@@ -276,20 +281,20 @@ export interface RetryScheduled {
   attempt: number;
   delay_s: number;
   error: ErrorInfo;
-  message: string;
+  message_id: string;
 }
 
 export interface ServerToolCall {
   id: string;
   input?: JsonObject;
-  message: string;
+  message_id: string;
   name: string;
 }
 
 export interface ServerToolResult {
   id: string;
   is_error?: boolean;
-  message: string;
+  message_id: string;
   name: string;
   sources?: Source[];
   text?: string;

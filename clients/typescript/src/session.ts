@@ -78,8 +78,8 @@ export class Session {
     return this.client.sessions.readFile(this.id, path);
   }
 
-  sendToolResult(call: string, content: unknown, isError = false): Promise<void> {
-    return this.client.sessions.sendToolResult(this.id, call, content, isError);
+  sendToolResult(callId: string, content: unknown, isError = false): Promise<void> {
+    return this.client.sessions.sendToolResult(this.id, callId, content, isError);
   }
 
   delete(): Promise<void> {
@@ -128,12 +128,12 @@ export class Session {
     await (allowed ? this.approve(request) : this.deny(request.approval)).catch(ignoreResolved);
   }
 
-  private async runTool(tool: RunnableTool, call: string, input: Record<string, unknown>): Promise<void> {
+  private async runTool(tool: RunnableTool, callId: string, input: Record<string, unknown>): Promise<void> {
     let sent: Promise<void>;
     try {
-      sent = this.sendToolResult(call, (await tool.run(input)) ?? null);
+      sent = this.sendToolResult(callId, (await tool.run(input)) ?? null);
     } catch (error) {
-      sent = this.sendToolResult(call, error instanceof Error ? error.message : String(error), true);
+      sent = this.sendToolResult(callId, error instanceof Error ? error.message : String(error), true);
     }
     await sent.catch(ignoreResolved);
   }

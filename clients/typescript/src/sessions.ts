@@ -142,8 +142,8 @@ export class SessionsApi {
   }
 
   /** Send the result of a call. `{ type: "execution-denied", reason }` refuses the call. */
-  async sendToolResult(id: string, call: string, content: unknown, isError = false): Promise<void> {
-    await this.http.post(this.at(id, "tool_results"), { call_id: call, content, is_error: isError });
+  async sendToolResult(id: string, callId: string, content: unknown, isError = false): Promise<void> {
+    await this.http.post(this.at(id, "tool_results"), { call_id: callId, content, is_error: isError });
   }
 
   // --- the log and sub-agents ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from cli_bench import run
 from heald.sessions.session import Session
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
+from old_log import OLD_EXCHANGE, write_old_store
 
 __all__ = ["clean_machine"]
 Capture = pytest.CaptureFixture[str]
@@ -54,6 +55,20 @@ async def test_files_are_checked(tmp_path: Path, capsys: Capture) -> None:
     ran = await run(capsys, "check", str(cut))
     assert ran.code == 1
     assert ran.out.startswith(f"{cut}: I")
+
+
+async def test_logs_of_an_earlier_version_are_checked(tmp_path: Path, capsys: Capture) -> None:
+    lines, cut = tmp_path / "lines.jsonl", tmp_path / "cut.jsonl"
+    lines.write_bytes(b"\n".join(OLD_EXCHANGE))
+    ran = await run(capsys, "check", str(lines))
+    assert (ran.code, ran.out) == (0, "")
+    stop = next(at for at, line in enumerate(OLD_EXCHANGE) if b'"message_stop"' in line)
+    cut.write_bytes(b"\n".join([*OLD_EXCHANGE[:stop], *OLD_EXCHANGE[stop + 1 :]]))
+    ran = await run(capsys, "check", str(cut))
+    assert (ran.code, "I20" in ran.out) == (1, True)
+    await write_old_store(tmp_path / "sessions.db")
+    ran = await run(capsys, "check", "--data", str(tmp_path))
+    assert (ran.code, ran.out) == (0, "")
 
 
 async def test_what_does_not_exist_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:

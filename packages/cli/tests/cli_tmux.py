@@ -24,6 +24,7 @@ class Tmux:
         self._socket = str(folder / f"tmux{next(_numbers)}")  # a server that is ending still has its own
         self._words = words
         self._folder = folder
+        self._lines = 2000
         variables = {"TERM": "xterm-256color", "HOME": str(folder), **env}
         for name in ("PATH", "PYTHONPATH", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "PYTHONDONTWRITEBYTECODE"):
             if name in os.environ:
@@ -46,7 +47,11 @@ class Tmux:
 
     def screen(self) -> str:
         """All that was shown and is still in the scrollback, without colours."""
-        return self._tmux("capture-pane", "-p", "-J", "-S", "-2000")
+        return self._tmux("capture-pane", "-p", "-J", "-S", f"-{self._lines}")
+
+    def keep_lines(self, count: int) -> None:
+        """Keep more lines that scrolled away; before anything is shown."""
+        self._lines = count
 
     def coloured(self) -> str:
         """What is on the screen, with its escapes."""

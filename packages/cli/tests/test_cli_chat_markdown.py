@@ -116,6 +116,15 @@ def test_a_diff_is_cut_and_harmless() -> None:
     diff = "--- a\n+++ b\n@@ -1 +1,60 @@\n-old\n" + "".join(f"+line {n}\n" for n in range(60)) + "+\x1b[2Jgone\n"
     lines = diff_lines(diff, PLAIN)
     assert lines[:3] == ["  @@ -1 +1,60 @@", "  -old", "  +line 0"]
-    assert lines[-1] == "  … 23 more lines"
+    assert lines[26:28] == ["  ⟦… 23 lines, 207 characters left out⟧", "  +line 47"]
+    assert lines[-1] == "  +⟦\\x1b⟧[2Jgone"
     assert count_changes(diff) == "+61 −1"
     assert "\x1b" not in "".join(diff_lines(diff, PLAIN, most=100))
+
+
+def test_a_diff_loses_only_the_two_lines_that_name_the_file() -> None:
+    body = "@@ -1,2 +1,2 @@\n--- removed\n+++ added\n---- x\n++++ y\n"
+    shown_lines = ["@@ -1,2 +1,2 @@", "--- removed", "+++ added", "---- x", "++++ y"]
+    for diff in (f"--- a/f\n+++ b/f\n{body}", body):
+        assert diff_lines(diff, PLAIN) == [f"  {line}" for line in shown_lines]
+    assert count_changes(f"--- a/f\n+++ b/f\n{body}") == "+2 −2"

@@ -59,7 +59,7 @@ def fault_of(text: str, place: str = "user") -> str:
         ("rule = 'deny x'", "heald.toml:1: rule must be a list of texts, not 'deny x'."),
         ("rule = [\n 'deny x',\n 3,\n]", "heald.toml:1: rule must be a list of texts, not a list."),
         ("tools = 1979-05-27", "heald.toml:1: tools must be text or a list of texts, not a date."),
-        ("permissions = 'yolo'", "heald.toml:1: permissions must be one of ask, auto, read-only, not 'yolo'."),
+        ("permissions = 'yolo'", "heald.toml:1: permissions must be one of ask, auto, inside, read-only, not 'yolo'."),
         ("unsandboxed = 1", "heald.toml:1: unsandboxed must be true or false, not 1."),
         ("serve = 3", "heald.toml:1: 'serve' must be a table such as [serve]."),
         ("[build]\n[build.stack]\nx = 1", "heald.toml:2: [build] stack must be text, not a table."),
@@ -215,8 +215,8 @@ def test_any_text_is_a_document_or_one_sentence(text: str, place: str) -> None:
 _ANY = st.recursive(
     st.sampled_from(["1", "true", '"x"', "1.5", "[]", "1979-05-27"]), lambda inner: inner.map(lambda v: f"[{v}]")
 )
-_KEYS = {key for table in command_tables().values() for key in describe_keys(table)}
-_NAMES = sorted({*table_names(), PROVIDERS, *_KEYS, "zz"})
+_SETTING_KEYS = {key for table in command_tables().values() for key in describe_keys(table)}
+_NAMES = sorted({*table_names(), PROVIDERS, *_SETTING_KEYS, "zz"})
 
 
 @unhurried

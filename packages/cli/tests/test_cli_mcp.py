@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+import pytest
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from cli_bench import run_process, run_with
@@ -61,6 +62,24 @@ async def test_list_login_and_logout(tmp_path: Path) -> None:
     assert "there are web, local" in (await run_process("mcp", "login", "other")).err
     assert "not signed in" in (await run_process("mcp", "logout", "web")).err
     assert "could not be reached" in (await run_process("mcp", "login", "web")).err
+
+
+WITHOUT_PACKAGE = """
+from importlib.machinery import PathFinder
+
+find_spec = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] == {package!r} else find_spec(name, *more)
+"""
+
+
+@pytest.mark.parametrize("package", ["mcp", "mcp_types"])
+async def test_the_extra_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_PACKAGE.format(package=package))
+    for words in (["mcp"], ["mcp", "--http", "--port", "0"], ["mcp", "list"]):
+        ran = await run_process(*words, PYTHONPATH=str(tmp_path))
+        assert ran.code == 2, ran
+        assert len(ran.err.splitlines()) == 1
+        assert "missing: pip install 'heald[mcp]'" in ran.err
 
 
 @NEEDS_TMUX

@@ -152,7 +152,7 @@ def test_names_are_repeated_or_separated_by_commas() -> None:
 
 def test_defaults_are_those_of_the_library() -> None:
     """The schema stands below these rooms and cannot ask them."""
-    assert command_keys("run")["max_turns"].default == Budget().turns
+    assert command_keys("run")["max_turns"].default == Budget().max_turns
     assert command_keys("serve")["port"].default == DEFAULT_PORT
     assert command_keys("serve")["max_exchanges"].default == ServerLimits().exchanges
 
@@ -161,6 +161,7 @@ def test_headings_are_plain_words() -> None:
     headings = {key.group for command in command_tables() for key in command_keys(command).values()}
     assert headings == {
         "",
+        "checkpoints",
         "connection",
         "input",
         "limits",
@@ -269,7 +270,7 @@ def test_the_data_folder_of_all_is_not_that_of_builds(monkeypatch: pytest.Monkey
     ("name", "value", "sentence"),
     [
         ("HEALD_SERVE_PORT", "many", "HEALD_SERVE_PORT must be a whole number from 0 to 65535."),
-        ("HEALD_PERMISSIONS", "yolo", "HEALD_PERMISSIONS must be one of ask, auto, read-only."),
+        ("HEALD_PERMISSIONS", "yolo", "HEALD_PERMISSIONS must be one of ask, auto, inside, read-only."),
         ("HEALD_PERMISSION", "read-only", "HEALD_PERMISSION, which sets nothing; did you mean HEALD_PERMISSIONS?"),
         ("HEALD_MODEL", "sk-ant-REDACTED", "HEALD_MODEL holds what looks like a secret"),
     ],
@@ -346,7 +347,7 @@ async def test_serve_goes_by_the_file(tmp_path: Path) -> None:
         ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
         process.terminate()
         await finish(process, seconds=30)
-    assert ready["token"] is None
+    assert (ready["token"], ready["needs_token"]) == (None, False)
     assert (tmp_path / "kept" / "sessions.db").exists()
 
 
@@ -357,7 +358,7 @@ async def test_a_token_on_the_command_line_closes_an_open_door() -> None:
         ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
         process.terminate()
         await finish(process, seconds=30)
-    assert ready["token"] == TOKEN
+    assert (ready["token"], ready["needs_token"]) == (None, True)  # it is the operator's, who has it
 
 
 async def test_what_the_help_of_config_shows_is_a_file_that_works(capsys: Capture) -> None:

@@ -11,6 +11,7 @@ import heald
 from heald.sessions.memory import MemoryStore
 from heald.sessions.session import Session
 from heald.sessions.sessions import Sessions
+from heald.sessions.shared_store import SharedStore
 from heald.sessions.store import Store, iterate_events
 from heald.sessions.store_copy import copy_sessions
 from heald.sessions.stores import open_store
@@ -33,6 +34,7 @@ async def fill(url: str) -> list[str]:
     store = open_store(url)
     names = [await talk(store, "One", "Two", owner="ann"), await talk(store, "Three")]
     await store.put_blob(names[0], b"a picture")
+    assert isinstance(store, SharedStore)
     await store.put_record("secret", "previews", b"key")
     await store.close()
     return names
@@ -74,6 +76,7 @@ async def _compare(left: str, right: str, names: list[str]) -> None:
         assert (first.owner, first.title, first.settings) == (second.owner, second.title, second.settings)
         assert await source.list_blobs(name) == await target.list_blobs(name)
     assert [info.id for info in (await source.list()).sessions] == [info.id for info in (await target.list()).sessions]
+    assert isinstance(target, SharedStore)
     assert await target.read_records("secret") == {"previews": b"key"}
     await source.close()
     await target.close()
@@ -126,3 +129,35 @@ async def test_a_copy_that_was_interrupted_is_repeated() -> None:
     result = await copy_sessions(source, target)
     assert (result.copied, result.existing) == (1, 1)
     assert [info.id for info in (await target.list()).sessions] == [second, first]
+
+
+def test_a_damaged_file_is_named_by_check_and_by_doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "sessions.db"
+    asyncio.run(fill(f"sqlite:///{file}"))
+    assert main(["store", "check", "--data", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == []
+    with sqlite3.connect(file) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'spent'"
+        (page,) = connection.execute(query).fetchone()
+    connection.close()
+    data = bytearray(file.read_bytes())
+    data[(page - 1) * 4096 : (page - 1) * 4096 + 30] = b"\xa5" * 30
+    file.write_bytes(data)
+    assert main(["store", "check", "--data", str(tmp_path)]) == 1
+    assert "damaged" in (text := capsys.readouterr().err)
+    assert "put a backup in its place" in text
+    assert main(["doctor", "--data", str(tmp_path), "--json"]) == 1
+    [row] = [row for row in json.loads(capsys.readouterr().out)["findings"] if row["name"] == "sessions"]
+    assert row["state"] == "wrong"
+    assert "is damaged" in row["text"]
+
+
+def test_a_lost_wal_is_named_by_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "sessions.db"
+    asyncio.run(fill(f"sqlite:///{file}"))
+    backup = file.read_bytes()
+    asyncio.run(fill(f"sqlite:///{file}"))
+    file.write_bytes(backup)
+    assert main(["store", "check", "--data", str(tmp_path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["missing_commits"] > 2
+    assert main(["store", "check", "--data", str(tmp_path)]) == 0

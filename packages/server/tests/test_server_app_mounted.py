@@ -73,6 +73,7 @@ async def test_it_starts_with_its_first_request_and_needs_a_token_below_the_pref
                 "default": "scripted/model",
                 "details": [{"name": "scripted/model", "provider": "scripted", "label": ""}],
                 "fixed": True,
+                "session": {"permissions": "auto", "tools": ["weather"]},
             }
         await app.__aexit__()
 

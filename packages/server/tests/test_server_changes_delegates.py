@@ -28,7 +28,7 @@ async def test_they_are_listed_by_their_call_and_their_changes_can_be_judged(tmp
         calls = [event.data for event in await server.log(session) if event.type == "tool_call"]
         async with server.client.get(f"/sessions/{session}/delegates") as answer:
             (delegate,) = (await answer.json())["delegates"]
-        assert [delegate["call"]] == [getattr(call, "id", None) for call in calls]
+        assert [delegate["call_id"]] == [getattr(call, "id", None) for call in calls]
         theirs = await server.log(delegate["session"])
         assert len(theirs) == delegate["last_seq"]
         assert not check_log([*await server.log(session), *theirs])

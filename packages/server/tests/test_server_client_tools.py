@@ -54,8 +54,8 @@ class Door:
         async with asyncio.timeout(20):
             while True:
                 frame = await self._socket.receive_json()
-                if frame["type"] in ("reply", "error") and frame["id"] in (self._commands, None):
-                    return _refusal(frame)  # a command that cannot be read has no id
+                if frame["type"] in ("reply", "error") and frame["id"] == self._commands:
+                    return _refusal(frame)
 
     async def send(self, text: str, **more: Any) -> None:
         assert await self.order({"type": "send", "text": text, **more}) == ("", "")
@@ -232,7 +232,7 @@ async def test_a_second_client_answers_for_one_that_disconnected(tmp_path: Path)
             async with asyncio.timeout(20):
                 while (event := await socket.receive_json())["type"] != "conversation_waiting":
                     pass
-            (call,) = event["data"]["calls"]
+            (call,) = event["data"]["call_ids"]
             await socket.send_json({"type": "tool_result", "id": 1, "call_id": call, "content": "Oslo"})
             (end,), (result,) = await first.ended()
         assert (end.status, result.text) == ("completed", "Oslo")

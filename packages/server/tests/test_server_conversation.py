@@ -5,6 +5,7 @@ from pathlib import Path
 
 import heald
 from heald.core.events import ExchangeResponse
+from heald.sessions.settings import SessionSettings
 from heald_check.checker import check_log
 from serving_parts import S, served
 
@@ -41,3 +42,11 @@ async def test_fifty_duplicate_submits_make_one_exchange(tmp_path: Path):
         await server.ended(session, answers[0]["exchange"])
         log = await server.log(session)
         assert sum(event.type == "exchange_request" for event in log) == 1
+
+
+async def test_a_chosen_mode_survives_a_change_of_another_setting(tmp_path: Path):
+    async with served(tmp_path, lambda: S([]), defaults=SessionSettings(permissions="ask")) as server:
+        session = await server.session(permissions="auto")
+        async with server.client.patch(f"/sessions/{session}", json={"instructions": "Be brief."}) as answer:
+            settings = (await answer.json())["settings"]
+        assert (settings["instructions"], settings["permissions"]) == ("Be brief.", "auto")

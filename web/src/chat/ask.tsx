@@ -5,8 +5,9 @@ import type { ApprovalRequest, Question } from "../log/event";
 import type { ToolItem } from "../log/item";
 import { Button } from "../parts/button";
 import { Diff } from "../parts/diff";
-import { plain } from "../parts/format";
 import { showFailure } from "../parts/toasts";
+import { HiddenNotes, VisibleText } from "../parts/visible";
+import { escapeLine } from "../parts/visible_text";
 import { sessions } from "../wire/api";
 
 export function Ask({ item, session }: { item: ToolItem; session: string }) {
@@ -33,12 +34,10 @@ function Approve({ request, session }: { request: ApprovalRequest; session: stri
   return (
     <div className="ask" role="group" aria-label={`Allow ${request.name}?`}>
       <p>
-        <strong>Allow this call of {plain(request.name)}?</strong>
+        <strong>Allow this call of {escapeLine(request.name)}?</strong>
       </p>
-      <pre className="code-box" tabIndex={0}>
-        {plain(request.summary)}
-      </pre>
-      {request.diff !== undefined && request.diff !== "" && <Diff text={plain(request.diff)} label="What it changes" />}
+      <Arguments request={request} />
+      {request.reason !== undefined && request.reason !== "" && <p className="muted">{escapeLine(request.reason)}</p>}
       <div className="row wrap">
         <Button look="primary" disabled={busy} onClick={() => decide("approve")}>
           Allow once
@@ -61,6 +60,57 @@ function Approve({ request, session }: { request: ApprovalRequest; session: stri
   );
 }
 
+/** Arguments that the diff of a call shows. */
+const IN_DIFF = ["content", "old_text", "new_text", "edits", "patch"];
+/** Arguments in which punctuation matters. */
+const COMMANDS = ["command", "url", "cwd", "path"];
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** All that the tool gets, and the diff that it makes. */
+function Arguments({ request }: { request: ApprovalRequest }) {
+  const diff = request.diff ?? "";
+  const input = Object.entries(request.input ?? {}).map(([name, value]): [string, string] => [
+    PLAIN_NAME.test(name) ? name : escapeLine(JSON.stringify(name)),
+    typeof value === "string" ? value : JSON.stringify(value, null, 2),
+  ]);
+  if (input.length === 0 && request.summary !== "") {
+    return <VisibleText text={request.summary} label="What it does" />; // of a log of an older version
+  }
+  const hasLines = diff !== "" && !diff.startsWith("Binary files ");
+  const inDiff = input.filter(([name]) => hasLines && IN_DIFF.includes(name));
+  return (
+    <>
+      <Inputs input={input.filter((pair) => !inDiff.includes(pair))} />
+      {diff !== "" && <Diff text={diff} label="What it changes" heads={!("path" in (request.input ?? {}))} />}
+      {inDiff.length > 0 && (
+        <details>
+          <summary>All arguments</summary>
+          <Inputs input={inDiff} />
+        </details>
+      )}
+      {input.map(([name, text]) => (
+        <HiddenNotes key={name} text={text} name={name} isCommand={COMMANDS.includes(name)} />
+      ))}
+      {diff !== "" && <HiddenNotes text={diff} name="The diff" />}
+    </>
+  );
+}
+
+function Inputs({ input }: { input: [string, string][] }) {
+  return (
+    <dl className="inputs">
+      {input.map(([name, text]) => (
+        <div key={name}>
+          <dt className="mono">{name}</dt>
+          <dd className="stack">
+            <VisibleText text={text} label={`Argument ${name}`} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 function Answer({ question, session }: { question: Question; session: string }) {
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
@@ -78,13 +128,12 @@ function Answer({ question, session }: { question: Question; session: string }) 
         answer(text);
       }}
     >
-      <p>
-        <strong>{plain(question.text)}</strong>
-      </p>
+      <VisibleText text={question.text} label="What is asked" />
+      <HiddenNotes text={[question.text, ...question.suggestions].join("\n")} name="The question" />
       <div className="row wrap">
         {question.suggestions.map((suggestion) => (
           <Button key={suggestion} disabled={busy} onClick={() => answer(suggestion)}>
-            {plain(suggestion)}
+            {escapeLine(suggestion)}
           </Button>
         ))}
       </div>

@@ -23,8 +23,8 @@ function delegatesOf(session: string, socket: EventSocket): Promise<ByCall> {
   }
   const pending = requests.get(session);
   if (pending !== undefined) return pending;
-  const request = get<{ delegates: { session: string; call: string }[] }>(route("sessions", session, "delegates")).then(
-    ({ delegates }) => new Map(delegates.map((delegate) => [delegate.call, delegate.session])),
+  const request = get<{ delegates: { session: string; call_id: string }[] }>(route("sessions", session, "delegates")).then(
+    ({ delegates }) => new Map(delegates.map((delegate) => [delegate.call_id, delegate.session])),
     () => new Map<string, string>(),
   );
   requests.set(session, request);

@@ -10,6 +10,7 @@ import { models, type Permissions, sessions, type SessionView } from "../wire/ap
 export const MODES = [
   { value: "read-only", label: "Read only: changes nothing" },
   { value: "ask", label: "Ask before every change" },
+  { value: "inside", label: "Ask before anything leaves the folder" },
   { value: "auto", label: "Work without asking" },
 ] as const;
 

@@ -32,7 +32,7 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
     <div className={`tool ${item.phase}`} role="group" aria-label={`Tool ${item.name}`}>
       <button type="button" className="tool-head" aria-expanded={open} onClick={() => setChosen(!open)}>
         <Sign item={item} />
-        <span className="tool-name">{item.name}</span>
+        <span className="tool-name">{plain(item.name)}</span>
         <span className="tool-summary truncate">{plain(summaryOf(item))}</span>
         <Changes item={item} />
         <span className="tool-time numeric">
@@ -159,12 +159,26 @@ const COUNTS = /(?:^|[ ,·]+)(?:new, )?(?:\d+ lines?|\+\d+ −\d+|[+]\d+ [-]\d+)
 
 export function summaryOf(item: ToolItem): string {
   if (item.onClient) return item.summary ? `${WAITS_FOR_CLIENT} · ${item.summary}` : WAITS_FOR_CLIENT;
-  if (item.phase === "failed" && item.status !== null && item.status !== "error") {
-    return `${item.status.replace("_", " ")}${item.summary ? ` · ${item.summary}` : ""}`;
-  }
-  const words = item.summary || item.writing || "";
   // The lines that a call changed are counted once, beside it.
-  return item.changes.length > 0 ? words.replace(COUNTS, "").trim() : words;
+  const words = item.changes.length > 0 ? item.summary.replace(COUNTS, "").trim() : item.summary;
+  const files = filesOf(item);
+  const parts = files.some((path) => words.includes(path)) ? [words] : [listed(files), words];
+  if (item.phase === "failed" && item.status !== null && item.status !== "error") parts.unshift(item.status.replace("_", " "));
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** The files that a call writes, by their paths: its result counts lines and does not repeat them. */
+function filesOf(item: ToolItem): string[] {
+  const isWriter = item.writing !== null || typeof item.input?.["path"] === "string";
+  if (isWriter && item.changes.length > 0) return [...new Set(item.changes.map((change) => change.path))];
+  return item.writing === null ? [] : [item.writing];
+}
+
+const MAX_LISTED = 3;
+
+function listed(paths: readonly string[]): string {
+  const rest = paths.length - MAX_LISTED;
+  return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 function Changes({ item }: { item: ToolItem }) {

@@ -85,13 +85,13 @@ export function spansOf(events: readonly LogEvent[]): Span[] {
         end(`x${event.exchange}`, event.time, event.data.status);
         break;
       case "message_start":
-        begin(`m${event.data.message}`, "message", event.data.model, event.time);
+        begin(`m${event.data.message_id}`, "message", event.data.model, event.time);
         break;
       case "message_stop":
-        end(`m${event.data.message}`, event.time, "");
+        end(`m${event.data.message_id}`, event.time, "");
         break;
       case "message_discarded":
-        end(`m${event.data.message}`, event.time, "discarded");
+        end(`m${event.data.message_id}`, event.time, "discarded");
         break;
       case "tool_executing":
         begin(`t${event.data.id}`, "tool", event.data.name, event.time);

@@ -11,7 +11,7 @@ interface OpenBlock {
 
 export class Assembler {
   /** The id of the message that is open now. */
-  message = "";
+  messageId = "";
   blocks: OpenBlock[] = [];
 
   feed(event: LogEvent): void {
@@ -24,7 +24,7 @@ export class Assembler {
         this.grow(event.data.index, event.data.partial_json);
         return;
       case "message_start":
-        this.message = event.data.message;
+        this.messageId = event.data.message_id;
         this.blocks = [];
         return;
       case "text_content_block_start":
@@ -38,7 +38,7 @@ export class Assembler {
         return;
       case "message_stop":
       case "message_discarded":
-        this.message = "";
+        this.messageId = "";
         this.blocks = [];
         return;
       default:

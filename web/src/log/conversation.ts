@@ -43,7 +43,7 @@ export class Conversation {
   queue = new Map<string, Queued>();
   turns = 0;
   usage: Usage = {};
-  cost: number | null = 0;
+  costUsd: number | null = 0;
   error: ErrorInfo | null = null;
   events: LogEvent[] = [];
 
@@ -206,8 +206,8 @@ export class Conversation {
     this.exchange = null;
     this.turns += response.turns;
     this.usage = addUsage(this.usage, response.usage);
-    const isPriced = this.cost !== null && response.cost_usd !== null && response.cost_usd !== undefined;
-    this.cost = isPriced ? (this.cost ?? 0) + (response.cost_usd ?? 0) : null;
+    const isPriced = this.costUsd !== null && response.cost_usd !== null && response.cost_usd !== undefined;
+    this.costUsd = isPriced ? (this.costUsd ?? 0) + (response.cost_usd ?? 0) : null;
   }
 }
 

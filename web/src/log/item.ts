@@ -22,7 +22,7 @@ export interface UserItem extends Placed {
 
 export interface TextItem extends Placed {
   kind: "text";
-  message: string;
+  messageId: string;
   text: string;
   refusal: boolean;
   open: boolean;
@@ -34,7 +34,7 @@ export interface TextItem extends Placed {
 
 export interface ThinkingItem extends Placed {
   kind: "thinking";
-  message: string;
+  messageId: string;
   text: string;
   started: number;
   ended: number | null;
@@ -44,7 +44,7 @@ export type ToolPhase = "writing" | "planned" | "waiting" | "running" | "done" |
 
 export interface ToolItem extends Placed {
   kind: "tool";
-  message: string;
+  messageId: string;
   id: string;
   name: string;
   /** The arguments as they arrive. */
@@ -71,7 +71,7 @@ export interface ToolItem extends Placed {
 /** A tool that the provider runs. */
 export interface ServerToolItem extends Placed {
   kind: "server_tool";
-  message: string;
+  messageId: string;
   name: string;
   input: JsonObject;
   done: boolean;

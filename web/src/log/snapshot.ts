@@ -53,7 +53,7 @@ function* partsOf(message: Message, at: number): Generator<LogEvent> {
     yield logEvent("user_message", { message }, at);
     return;
   }
-  yield logEvent("message_start", { message: message.id ?? `m${at}`, model: "", attempt: 1 }, at);
+  yield logEvent("message_start", { message_id: message.id ?? `m${at}`, model: "", attempt: 1 }, at);
   let index = 0;
   for (const part of message.content) {
     const place = { index, block: `snapshot-${at}-${index}` };

@@ -14,7 +14,7 @@ export class Transcript {
   private places = new Map<string, number>();
   private shelved: Item[] = [];
   private blocks: string[] = [];
-  private message = "";
+  private messageId = "";
   private exchange: { id: string | null; seq: number; spoke: boolean } = { id: null, seq: 0, spoke: false };
 
   feed(event: LogEvent): void {
@@ -37,19 +37,19 @@ export class Transcript {
         this.exchange.spoke = true;
         return;
       case "message_start":
-        this.message = event.data.message;
+        this.messageId = event.data.message_id;
         this.model = event.data.model;
         this.blocks = [];
         this.beginAttempt();
         return;
       case "text_content_block_start":
-        this.begin(text(event.seq, event.data, this.message));
+        this.begin(text(event.seq, event.data, this.messageId));
         return;
       case "thinking_content_block_start":
-        this.begin(thinking(event.seq, event.data, this.message, event.time));
+        this.begin(thinking(event.seq, event.data, this.messageId, event.time));
         return;
       case "tool_use_content_block_start":
-        this.begin(tool(event.seq, event.data, this.message));
+        this.begin(tool(event.seq, event.data, this.messageId));
         return;
       case "text_delta":
         this.changeAt(event.data.index, "text", (item) => ({ ...item, text: item.text + event.data.text }));
@@ -70,8 +70,8 @@ export class Transcript {
         this.discard(event.data, event.time);
         return;
       case "server_tool_call": {
-        const { id, message, name, input = {} } = event.data;
-        this.add({ kind: "server_tool", key: id, seq: event.seq, message, name, input, done: false, failed: false, text: "", sources: [] });
+        const { id, message_id: messageId, name, input = {} } = event.data;
+        this.add({ kind: "server_tool", key: id, seq: event.seq, messageId, name, input, done: false, failed: false, text: "", sources: [] });
         return;
       }
       case "server_tool_result": {
@@ -115,10 +115,10 @@ export class Transcript {
         return;
       }
       case "approval_requested":
-        this.changeTool(event.data.call, (item) => ({ ...item, approval: event.data, phase: "waiting" }));
+        this.changeTool(event.data.call_id, (item) => ({ ...item, approval: event.data, phase: "waiting" }));
         return;
       case "approval_resolved": {
-        const { call, decision, reason, always, input } = event.data;
+        const { call_id: call, decision, reason, always, input } = event.data;
         this.changeTool(call, (item) => ({
           ...item,
           approval: null,
@@ -129,10 +129,10 @@ export class Transcript {
         return;
       }
       case "question_asked":
-        this.changeTool(event.data.call, (item) => ({ ...item, question: event.data, phase: "waiting" }));
+        this.changeTool(event.data.call_id, (item) => ({ ...item, question: event.data, phase: "waiting" }));
         return;
       case "question_answered":
-        this.changeTool(event.data.call, (item) => ({ ...item, question: null, answer: event.data.answer, phase: "running" }));
+        this.changeTool(event.data.call_id, (item) => ({ ...item, question: null, answer: event.data.answer, phase: "running" }));
         return;
       case "client_tool_requested":
         this.changeTool(event.data.id, (item) => ({ ...item, onClient: true, phase: "waiting" }));
@@ -202,7 +202,7 @@ export class Transcript {
   }
 
   private called(seq: number, call: Payloads["tool_call"]): void {
-    if (!this.places.has(call.id)) this.add(tool(seq, call, this.message));
+    if (!this.places.has(call.id)) this.add(tool(seq, call, this.messageId));
     this.changeTool(call.id, (item) => ({
       ...item,
       input: call.input,
@@ -211,8 +211,8 @@ export class Transcript {
     }));
   }
 
-  private cite({ block, message, source }: Payloads["citation_added"]): void {
-    const said = this.items.findLast((item) => item.kind === "text" && item.message === message);
+  private cite({ block, message_id: messageId, source }: Payloads["citation_added"]): void {
+    const said = this.items.findLast((item) => item.kind === "text" && item.messageId === messageId);
     this.change(block || (said?.key ?? ""), "text", (item) => ({ ...item, sources: withSource(item.sources, source) }));
   }
 
@@ -220,7 +220,7 @@ export class Transcript {
     const cut = discarded.error.code === "cancelled";
     const kept: Item[] = [];
     for (const item of this.items) {
-      if (!("message" in item) || item.message !== discarded.message) kept.push(item);
+      if (!("messageId" in item) || item.messageId !== discarded.message_id) kept.push(item);
       else if (cut && item.kind === "text" && item.text.trim() !== "") kept.push({ ...item, open: false, cut: true });
       else if (cut && item.kind === "thinking") kept.push({ ...item, ended: item.ended ?? time });
     }
@@ -268,21 +268,21 @@ function seconds(delay: number): string {
   return delay < 10 ? `${delay.toFixed(1)} s` : `${Math.round(delay)} s`;
 }
 
-function text(seq: number, start: Payloads["text_content_block_start"], message: string): TextItem {
+function text(seq: number, start: Payloads["text_content_block_start"], messageId: string): TextItem {
   const refusal = start.refusal === true;
-  return { kind: "text", key: start.block, seq, message, text: "", refusal, open: true, cut: false, sources: [] };
+  return { kind: "text", key: start.block, seq, messageId, text: "", refusal, open: true, cut: false, sources: [] };
 }
 
-function thinking(seq: number, start: Payloads["thinking_content_block_start"], message: string, time: number): ThinkingItem {
-  return { kind: "thinking", key: start.block, seq, message, text: "", started: time, ended: null };
+function thinking(seq: number, start: Payloads["thinking_content_block_start"], messageId: string, time: number): ThinkingItem {
+  return { kind: "thinking", key: start.block, seq, messageId, text: "", started: time, ended: null };
 }
 
-function tool(seq: number, call: { id: string; name: string }, message: string): ToolItem {
+function tool(seq: number, call: { id: string; name: string }, messageId: string): ToolItem {
   return {
     kind: "tool",
     key: call.id,
     seq,
-    message,
+    messageId,
     id: call.id,
     name: call.name,
     json: "",

@@ -1,5 +1,7 @@
 /** Figures as people read them. */
 
+import { escapeHidden } from "./visible_text";
+
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -33,10 +35,7 @@ export function inPlainWords(text: string): string {
   return text.replace(/\bThe exchange\b/g, "It").replace(/\bthe exchange\b/g, "it").replace(/\bthe operator\b/g, "the person who runs the server");
 }
 
-/** Characters that hide or reorder text stand as their code: what is shown is what is there. */
+/** Text that is only read: characters that hide or reorder text stand as their code. Summaries have such codes already. */
 export function plain(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return escapeHidden(text).replaceAll("⟦\\u27e6⟧", "⟦").replaceAll("⟦\\u27e7⟧", "⟧");
 }

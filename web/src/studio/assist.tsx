@@ -1,4 +1,4 @@
-/** Beginning a conversation with an agent: its model, its folder, and what it may do without asking. */
+/** Beginning a conversation with an agent: its model, its folder, its tools, and what it may do without asking. */
 
 import { useState } from "react";
 import { Box } from "../chat/box";
@@ -14,6 +14,9 @@ import type { Written } from "./start";
 
 type Offer = Awaited<ReturnType<typeof models>>;
 
+/** The name of all tools together. */
+const ALL = "all";
+
 const usableOf = (offer: Offer) => offer.models.filter((model) => model.available !== false);
 
 /** The model that is taken where nobody has chosen one. */
@@ -23,10 +26,12 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
   const folders = useFetched("workspaces", workspaces);
   const [model, setModel] = useState("");
   const [folder, setFolder] = useState("");
-  const [mode, setMode] = useState<Permissions>("ask");
+  const [hasAllTools, setHasAllTools] = useState(false);
+  const [chosenMode, setMode] = useState<Permissions | null>(null);
   const [busy, setBusy] = useState(false);
   const empty = text.trim() === "" && attachments.length === 0;
   const usable = offer === null ? [] : usableOf(offer);
+  const mode = chosenMode ?? offer?.session.permissions ?? "ask";
   const noWords = usable.length > 0 && usable.every((candidate) => candidate.name.startsWith("local/"));
   const name = model || (offer === null ? "" : usualOf(offer));
   const create = async () => {
@@ -40,8 +45,12 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
         setBusy(false);
         return;
       }
-      const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
-      const settings = { model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) };
+      const settings = {
+        model: asked,
+        ...(hasAllTools ? { tools: [...new Set([...loaded.session.tools, ALL])] } : {}), // else those of the server
+        ...(chosenMode === null ? {} : { permissions: chosenMode }),
+        ...(folder === "" ? {} : { workspace: folder }),
+      };
       const session = await sessions.create(loaded.fixed ? {} : settings);
       await sessions.send(session.id, contentOf(text, attachments));
       setText("");
@@ -85,6 +94,12 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
                 <option key={workspace}>{workspace}</option>
               ))}
             </select>
+            {offer?.session.tools.includes(ALL) !== true && (
+              <select className="select" aria-label="Tools" value={hasAllTools ? ALL : ""} onChange={(event) => setHasAllTools(event.target.value === ALL)}>
+                <option value="">Tools of the server</option>
+                <option value={ALL}>All tools</option>
+              </select>
+            )}
             <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value as Permissions)}>
               {MODES.map((option) => (
                 <option key={option.value} value={option.value}>

@@ -23,9 +23,9 @@ export type SessionView = api.SessionView & { project?: string | null };
 
 export const { sessions, projects } = client;
 export const studio = () => client.studio();
-export const models = async (): Promise<{ models: ModelView[]; default: string; fixed: boolean }> => {
-  const { details, default: usual, fixed = false } = await client.models();
-  return { models: details, default: usual, fixed };
+export const models = async (): Promise<{ models: ModelView[]; default: string; session: api.SessionDefaults; fixed: boolean }> => {
+  const { details, default: usual, session, fixed = false } = await client.models();
+  return { models: details, default: usual, session, fixed };
 };
 export const providers = () => client.providers();
 export const tools = () => client.tools();

@@ -15,3 +15,10 @@ CONFORM = Command(
     "heald_check.commands.conform",
     rank=190,
 )
+VERIFY = Command(
+    "verify",
+    "verify a signed export of a session: who approved what, on which model, at which cost",
+    "heald_check.commands.verify",
+    keys=("data",),
+    rank=86,
+)

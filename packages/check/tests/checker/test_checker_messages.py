@@ -73,7 +73,7 @@ def test_i20_two_open_at_once() -> None:
 
 
 def test_i20_another_is_closed() -> None:
-    assert "I20" in violation_ids(plain().change(MessageStop, message="msg_other"))
+    assert "I20" in violation_ids(plain().change(MessageStop, message_id="msg_other"))
 
 
 def test_i20_reopened() -> None:
@@ -100,7 +100,7 @@ def tools_with_thought() -> Log:
 
 
 def test_i21_a_delta_of_another_message() -> None:
-    assert "I21" in violation_ids(plain().change(MessageDelta, message="msg_other"))
+    assert "I21" in violation_ids(plain().change(MessageDelta, message_id="msg_other"))
 
 
 def test_i22_an_index_leaps() -> None:
@@ -321,7 +321,7 @@ def test_i29_no_retry_or_two() -> None:
 
 def test_i29_a_retry_elsewhere() -> None:
     assert "I29" in violation_ids(retried().move(RetryScheduled, before=ExchangeResponse))
-    assert "I29" in violation_ids(retried().change(RetryScheduled, message="msg_other"))
+    assert "I29" in violation_ids(retried().change(RetryScheduled, message_id="msg_other"))
     assert "I29" in violation_ids(retried().change(RetryScheduled, attempt=5))
     assert violation_ids(Log().open().discard(1).close("cancelled").change(RetryScheduled, attempt=5)) == {"I29"}
 

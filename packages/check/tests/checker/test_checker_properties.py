@@ -210,7 +210,7 @@ def _is_kept_text(entries: list[Entry], at: int) -> bool:
             pass
         case _:
             return False
-    stopped = {entry.data.message for entry in entries if isinstance(entry.data, MessageStop)}
+    stopped = {entry.data.message_id for entry in entries if isinstance(entry.data, MessageStop)}
     return block.rpartition(".")[0] in stopped
 
 

@@ -61,7 +61,7 @@ def test_i63_repeated_after_a_crash() -> None:
 
 
 def test_i63_the_same_message_restarts() -> None:
-    assert "I63" in violation_ids(resumed_message().change(MessageStart, 1, message="msg_ses_1_1"))
+    assert "I63" in violation_ids(resumed_message().change(MessageStart, 1, message_id="msg_ses_1_1"))
     log = Log().open().start().resume().drop_message()
     log.messages = 0
     assert "I63" in violation_ids(log.start().drop_message().close("failed"))

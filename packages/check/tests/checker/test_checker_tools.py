@@ -72,9 +72,9 @@ def test_i3b_a_request_without_a_running_call() -> None:
 
 
 def test_i3b_the_conversation_waits_for_open_calls_of_clients_only() -> None:
-    assert violation_ids(on_client().change(ConversationWaiting, calls=[])) == {"I3B"}
-    assert violation_ids(on_client().change(ConversationWaiting, calls=["call_1"])) == {"I3B"}
-    assert violation_ids(on_client().change(ConversationWaiting, calls=["call_2", "call_3"])) == {"I3B"}
+    assert violation_ids(on_client().change(ConversationWaiting, call_ids=[])) == {"I3B"}
+    assert violation_ids(on_client().change(ConversationWaiting, call_ids=["call_1"])) == {"I3B"}
+    assert violation_ids(on_client().change(ConversationWaiting, call_ids=["call_2", "call_3"])) == {"I3B"}
     assert violation_ids(on_client().move(ConversationWaiting, before=ToolCompleted)) == {"I3B"}
     assert violation_ids(on_client().cut(ClientToolRequested)) == {"I3B"}
 
@@ -269,7 +269,7 @@ def test_i38_denied_and_ends_otherwise() -> None:
 
 
 def test_i38_resolved_for_another_call() -> None:
-    assert "I38" in violation_ids(approved().change(ApprovalResolved, call="call_other"))
+    assert "I38" in violation_ids(approved().change(ApprovalResolved, call_id="call_other"))
 
 
 def test_i38_resolved_after_the_result() -> None:

@@ -98,8 +98,11 @@ class ConsolePrinter:
                 self._end_thinking()
                 self._break()
                 self._draft.clear()
-            case MessageStop(message=message):
-                if text := "".join(self._held.pop(message, ())):
+            case MessageStop(message_id=message):
+                text = "".join(self._held.pop(message, ()))
+                if self._text is not None:
+                    text += self._text.close()  # what looked like the start of a sequence
+                if text:
                     self._write(text)
             case ToolExecuting(id=call, summary=summary):
                 self._calls[call] = self._activity = summary
@@ -113,7 +116,7 @@ class ConsolePrinter:
                 self._note(self._paint(describe_context(event.data), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"heald: {error.message} Attempt {attempt} in {delay:.1f} s."))
-            case MessageDiscarded(message=message, error=error):
+            case MessageDiscarded(message_id=message, error=error):
                 self._held.pop(message, None)
                 if error.code != "cancelled":
                     self._discard()
@@ -161,7 +164,7 @@ class ConsolePrinter:
         parts += [f"{response.turns} turns"] * (response.turns > 1)
         parts += [response.status] * (response.status not in ("completed", "failed"))
         parts += [response.stop_reason] * (response.stop_reason not in ("end_turn", "tool_use", "error"))
-        note = f" {response.note}" if response.note is not None else ""
+        note = f" {sanitize_text(response.note)}" if response.note is not None else ""
         print(f"heald: {', '.join(parts)}{'.' if note else ''}{note}", file=sys.stderr)
 
     def _note(self, line: str) -> None:

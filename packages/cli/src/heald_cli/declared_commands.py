@@ -7,7 +7,7 @@ CHAT = Command(
     "work on a folder with a coding assistant in this terminal",
     "heald_cli.chat",
     table="heald_cli.settings.chat:ChatTable",
-    shared=("web", "hooks", *REQUEST_TABLES),
+    shared=("web", "secrets", "hooks", "checkpoints", *REQUEST_TABLES),
     rank=20,
 )
 ACP = Command(
@@ -15,7 +15,7 @@ ACP = Command(
     "work on a folder with a coding assistant in an editor",
     "heald_cli.commands.acp",
     table="heald_cli.settings.acp:AcpTable",
-    shared=("web", "hooks", *REQUEST_TABLES),
+    shared=("web", "secrets", "hooks", *REQUEST_TABLES),
     rank=30,
 )
 MCP = Command("mcp", "offer agents to MCP clients, or sign in to MCP servers", "heald_cli.commands.mcp", rank=40)
@@ -24,7 +24,7 @@ SERVE = Command(
     "run the server: sessions over HTTP, server-sent events and WebSocket",
     "heald_cli.commands.serve",
     table="heald_cli.settings.serve:ServeTable",
-    shared=("web", "hooks", *REQUEST_TABLES, "otel"),
+    shared=("web", "secrets", "hooks", *REQUEST_TABLES, "otel"),
     extensible=True,
     rank=50,
 )
@@ -33,18 +33,19 @@ RUN = Command(
     "run one prompt and exit; the model may call tools, and events stream",
     "heald_cli.commands.run",
     table="heald_cli.settings.run:RunTable",
-    shared=("web", "hooks", *REQUEST_TABLES, "otel"),
+    shared=("web", "secrets", "hooks", "checkpoints", *REQUEST_TABLES, "otel"),
     rank=60,
 )
 UNDO = Command(
     "undo",
     "restore the files as they were before an attempt of `heald run --attempts` was applied",
     "heald_cli.commands.undo",
+    shared=("checkpoints",),
     rank=70,
 )
 SESSIONS = Command(
     "sessions",
-    "list, show, export, import, rename and delete sessions",
+    "list, show, export, redact, import, rename and delete sessions",
     "heald_cli.commands.sessions",
     keys=("data", "store"),
     rank=80,

@@ -7,6 +7,7 @@ repository, and the edit format that `heald conform` kept for the model.
 import argparse
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heald.agent.agent import Agent
@@ -27,6 +28,7 @@ class ExtrasCollector:
         self._before: Sequence[str] = options.hooks_before
         self._after: Sequence[str] = options.hooks_after
         self._has_map: bool = options.repo_map
+        self._shown_folders = [Path(name).expanduser().resolve() for name in options.secrets_show_in]
         self._hooks: dict[str | None, ToolHooks] = {}
 
     def read_hooks(self, folder: str | None) -> "ToolHooks":
@@ -58,8 +60,13 @@ class ExtrasCollector:
             instructions=tuple(text for text in texts if text),
             tools=tools,
             middleware=(hooks.run_around,) if hooks is not None else (),
+            shows_secrets=folder is not None and self._shows_secrets(Path(folder).resolve()),
             equip=equip,
         )
+
+    def _shows_secrets(self, folder: Path) -> bool:
+        """Return whether the user lets models see the secrets of a folder."""
+        return any(folder.is_relative_to(shown_folder) for shown_folder in self._shown_folders)
 
 
 def _read_folder(folder: str, *, has_tools: bool) -> tuple[str, str, tuple[ToolLike, ...]]:
@@ -91,7 +98,7 @@ def list_untrusted(folders: Sequence[str]) -> list[str]:
 
 def describe_folder(agent: Agent, *, has_map: bool) -> Callable[[int], str]:
     """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
-    from heald_cli.repository.git import find_repository
+    from heald.tools.git.repository import find_repository
     from heald_cli.repository.map import RepositoryMap, count_map_tokens
     from heald_cli.repository.status import describe_repository
 

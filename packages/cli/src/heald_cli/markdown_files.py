@@ -16,7 +16,8 @@ from heald.core.lazy import lazy_pattern
 FOLDER = ".heald"
 SKILL = "SKILL.md"
 _MAX_FILES = 200
-_MAX_CHARACTERS = 50_000
+MAX_SKILL_CHARACTERS = 50_000
+"""The most that the model gets of a command or skill."""
 _NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,60}", re.I)
 _HEAD = lazy_pattern(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?\n", re.S | re.M)
 _PLACEHOLDER = lazy_pattern(r"\$(ARGUMENTS|[1-9])")
@@ -46,13 +47,13 @@ def find_project_folder(folder: str | Path | None) -> Path | None:
     place = top / FOLDER
     if not place.is_dir() or not place.resolve().is_relative_to(top):
         return None
-    return place if _markdown_files(place) else None
+    return place if markdown_files(place) else None
 
 
 def read_project_folder(folder: Path) -> bytes:
     """Return the texts of all commands and skills of a folder: what the user trusts."""
     parts: list[bytes] = []
-    for path in _markdown_files(folder):
+    for path in markdown_files(folder):
         parts.append(f"== {path.relative_to(folder).as_posix()}\n".encode())
         parts.append(path.read_bytes())
         parts.append(b"\n")
@@ -67,10 +68,10 @@ def project_folder_state(folder: Path) -> TrustState:
 def usable_files(folder: str | Path | None) -> list[Path]:
     project = find_project_folder(folder)
     trusted = [project] if project is not None and project_folder_state(project) == "trusted" else []
-    return [path for place in (config_home(), *trusted) for path in _markdown_files(place)]
+    return [path for place in (config_home(), *trusted) for path in markdown_files(place)]
 
 
-def _markdown_files(place: Path) -> list[Path]:
+def markdown_files(place: Path) -> list[Path]:
     """The commands and skills of a folder that lie in it, not behind a link to outside."""
     top = place.resolve()
     paths = [*sorted((place / "commands").glob("*.md")), *sorted((place / "skills").glob(f"*/{SKILL}"))]
@@ -82,7 +83,7 @@ def unique_files(files: Sequence[MarkdownFile]) -> list[MarkdownFile]:
 
 
 def read_markdown(path: Path, name: str) -> MarkdownFile:
-    text = path.read_bytes()[: 4 * _MAX_CHARACTERS].decode("utf-8", "replace")[:_MAX_CHARACTERS]
+    text = path.read_bytes()[: 4 * MAX_SKILL_CHARACTERS].decode("utf-8", "replace")[:MAX_SKILL_CHARACTERS]
     head = _HEAD.match(text)
     body = text[head.end() :] if head is not None else text
     lines = [str(line) for line in head[1].splitlines()] if head is not None else []

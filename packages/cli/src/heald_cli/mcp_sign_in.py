@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import shlex
 
 from heald.commands.own_tool_settings import find_own_tools
 from heald.commands.terminal import print_note
 from heald.commands.text_columns import align_columns
 from heald.config.mcp_servers import ConfiguredServer
 from heald.core.errors import ConfigurationError
+from heald.tools.visible_text import escape_line
 from heald_cli.own_servers import configure_server, open_sign_in
 
 
@@ -52,7 +54,8 @@ def _list(servers: dict[str, ConfiguredServer]) -> int:
     for server in servers.values():
         url = server.table.get("url")
         signed_in = url is not None and TokenStore(str(server.expanded()["url"])).read().tokens is not None
-        rows.append([server.name, str(url or server.table.get("command")), "signed in" if signed_in else ""])
+        start = url or shlex.join(map(str, [server.table.get("command"), *server.table.get("args", [])]))
+        rows.append([escape_line(server.name), escape_line(str(start)), "signed in" if signed_in else ""])
     for line in align_columns(rows):
         print(line)
     if not rows:

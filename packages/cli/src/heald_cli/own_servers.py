@@ -7,6 +7,8 @@ from heald.commands.terminal import print_note
 from heald.config.paths import display_path, user_file
 from heald.core.errors import ConfigurationError, HealdError
 from heald.providers.config import is_foreign_key
+from heald.tools.visible_text import describe_hidden, escape_line
+from heald_cli.open_browser import open_browser
 
 if TYPE_CHECKING:
     from heald.config.mcp_servers import ConfiguredServer
@@ -15,11 +17,11 @@ if TYPE_CHECKING:
 
 async def open_sign_in(server: str, address: str) -> None:
     """Open the page on which the user signs in to a server."""
-    print_note(f"The MCP server {server} asks you to sign in. If no browser opens, open this page:")
-    print_note(address)
-    import webbrowser
-
-    await asyncio.to_thread(webbrowser.open, address)
+    print_note(f"The MCP server {escape_line(server)} asks you to sign in. If no browser opens, open this page:")
+    print_note(escape_line(address))
+    for note in describe_hidden(address, is_command=True):
+        print_note(f"The address {note}.")
+    await asyncio.to_thread(open_browser, address)
 
 
 async def list_server_tools(server: "ConfiguredServer") -> list[str]:

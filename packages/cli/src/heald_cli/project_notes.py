@@ -9,7 +9,8 @@ from heald.config.document import read_content
 from heald.config.trust import TrustState, state_of
 
 _NAMES = ("AGENTS.md", "CLAUDE.md")
-_MAX_CHARACTERS = 8_000
+MAX_NOTE_CHARACTERS = 8_000
+"""The most that the model gets of them at the start."""
 
 
 def find_notes(folder: str | Path | None) -> Path | None:
@@ -38,5 +39,5 @@ def read_notes(folder: str | Path | None) -> str:
     text = content.decode("utf-8", "replace").strip()
     if not text:
         return ""
-    cut = f"\n[… {path.name} goes on; read_file has the rest]" if len(text) > _MAX_CHARACTERS else ""
-    return f"The project's notes for agents, from {path.name}:\n\n{text[:_MAX_CHARACTERS]}{cut}"
+    cut = f"\n[… {path.name} goes on; read_file has the rest]" if len(text) > MAX_NOTE_CHARACTERS else ""
+    return f"The project's notes for agents, from {path.name}:\n\n{text[:MAX_NOTE_CHARACTERS]}{cut}"

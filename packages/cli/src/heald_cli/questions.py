@@ -2,25 +2,37 @@
 
 import asyncio
 import sys
+from weakref import WeakKeyDictionary
 
 from heald.commands.terminal import Colours
 from heald.core.events import ApprovalRequested, QuestionAsked
 from heald.tools.approvals import NOBODY, Approval
-from heald.tools.sanitize import sanitize_text
+from heald.tools.visible_text import escape_line
 
 _NOBODY = "There is no terminal for a question. To allow the call, run the command with --permissions auto or --rule."
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
 async def ask_approval(request: ApprovalRequested, asker: str = "heald") -> Approval:
     """Show a call and read the decision as one letter. `asker` is named before it."""
     if not sys.stdin.isatty():
         return Approval(False, _NOBODY)
-    from heald_cli.approval_view import approval_lines
+    async with _turn():
+        return await _ask_approval(request, asker)
 
-    details = "\n".join(approval_lines(request, Colours(sys.stderr)))
-    print(f"\n{asker}: {sanitize_text(request.name)}\n{details}", file=sys.stderr)
+
+async def _ask_approval(request: ApprovalRequested, asker: str) -> Approval:
+    from heald_cli.approval_view import show_approval
+
+    paint = Colours(sys.stderr)
+    view = show_approval(request, paint)
+    print("", f"{asker}: {escape_line(request.name)}", *view.lines, sep="\n", file=sys.stderr)
+    more = f", [v]iew all ({view.left_out:,} characters are left out)" if view.left_out else ""
     while True:
-        answer = (await read_line("allow? [y]es, [n]o, [a]lways this: ")).strip().lower()
+        answer = (await read_line(f"allow? [y]es, [n]o, [a]lways this{more}: ")).strip().lower()
+        if answer in ("v", "view"):
+            print(*show_approval(request, paint, whole=True).lines, sep="\n", file=sys.stderr)
         if answer in ("y", "yes"):
             return Approval(True)
         if answer in ("a", "always"):
@@ -33,13 +45,24 @@ async def ask_question(question: QuestionAsked, asker: str = "heald") -> str:
     """Show a question of the model and read the answer. `asker` is named before it."""
     if not sys.stdin.isatty():
         return NOBODY
-    print(f"\n{asker}: {sanitize_text(question.text)}", file=sys.stderr)
-    for number, suggestion in enumerate(question.suggestions, 1):
-        print(f"  {number}. {sanitize_text(suggestion)}", file=sys.stderr)
+    async with _turn():
+        return await _ask_question(question, asker)
+
+
+async def _ask_question(question: QuestionAsked, asker: str) -> str:
+    from heald_cli.question_view import question_lines
+
+    lines = question_lines(question, f"{asker}: ", Colours(sys.stderr))
+    print("", *lines, sep="\n", file=sys.stderr)
     answer = (await read_line("a number, or an answer of your own: ")).strip()
     if answer.isdecimal() and 1 <= int(answer) <= len(question.suggestions):
         return question.suggestions[int(answer) - 1]
     return answer
+
+
+def _turn() -> asyncio.Lock:
+    """The lock of the terminal: a question is answered before the next is shown, so no answer is for another one."""
+    return _turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 
 async def read_line(prompt: str) -> str:

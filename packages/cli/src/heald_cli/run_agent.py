@@ -77,8 +77,13 @@ def _builtin_tools(names: Sequence[str], options: argparse.Namespace, place: Age
         return []
     from heald.tools.families import named_tools  # a plain question loads no tools and no sandbox
     from heald.tools.shell.sandbox import Sandbox
+    from heald_cli.inside_notice import report_missing_sandbox
 
-    return list(named_tools(names, place.sandbox or Sandbox(unsandboxed=options.unsandboxed)))
+    sandbox = place.sandbox or Sandbox(unsandboxed=options.unsandboxed)
+    tools = named_tools(names, sandbox)
+    if any(tool.effect == "run" for tool in tools):
+        report_missing_sandbox(options.permissions, sandbox)
+    return list(tools)
 
 
 async def complete_question(question: Message, own_tools: OwnTools) -> tuple[Message, list[str]]:

@@ -16,6 +16,7 @@ from heald.sessions.store import Store
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.edit_formats import use_stored_format
 from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.own_tools import OwnTools, builtin_names
 from heald_server.access.tokens import AccessTokens
 from heald_server.access.users import Users, read_users
@@ -74,6 +75,8 @@ def make_context(
             return FolderExtras(equip=lambda agent, model: use_stored_format(agent, model))
         return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools))
 
+    sandbox = Sandbox(unsandboxed=options.unsandboxed)
+    report_missing_sandbox(options.permissions, sandbox)
     context = ServerContext(
         Sessions(store),
         KnownModels(options.model, named),
@@ -83,7 +86,7 @@ def make_context(
         defaults=defaults,
         tools=own_tools.by_name,
         workspaces=workspaces,
-        sandbox=Sandbox(unsandboxed=options.unsandboxed),
+        sandbox=sandbox,
         find_extras=find_extras,
         protocol_options=protocol_options(options),
     )

@@ -1,18 +1,21 @@
 """Asks on a terminal whether to trust a file of a project."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from heald.commands.terminal import BOLD, DIM, YELLOW, Colours
+from heald.commands.terminal import BOLD, DIM, YELLOW, Colours, terminal_size
 from heald.config.document import parse_document, read_content
 from heald.config.mcp_servers import parse_mcp_file
 from heald.config.paths import MCP_FILE, display_path
-from heald.config.trust import named_code, remember, state_of
+from heald.config.trust import remember, state_of
 from heald.core.errors import ConfigurationError
-from heald.tools.sanitize import sanitize_text
+from heald.tools.visible_text import Excerpt, describe_hidden, escape_line, excerpt, name_bytes, whole_rows
+from heald_cli.escaped_rows import lay_out, note_lines
 from heald_cli.markdown_files import read_project_folder
+from heald_cli.trust_content import TrustedText, effects_of, trusted_texts
 
-_MAX_LINES = 200
+_MAX_LINES, _MAX_CHARACTERS = 200, 40_000
 
 
 def ask_trust(path: Path) -> bool:
@@ -21,22 +24,49 @@ def ask_trust(path: Path) -> bool:
     check_content(path, content)  # reports errors before the question
     paint = Colours(sys.stderr)
     state = "has changed since you trusted it" if state_of(path, content) == "changed" else "is not trusted yet"
-    print(paint(f"heald: {sanitize_text(display_path(path))} {state}. It contains:", BOLD), file=sys.stderr)
-    lines = sanitize_text(content.decode("utf-8", "replace")).splitlines()
-    for line in lines[:_MAX_LINES]:
-        print(paint(f"  │ {line}", DIM), file=sys.stderr)
-    if len(lines) > _MAX_LINES:
-        left = f"  │ … {len(lines) - _MAX_LINES} more lines: read the file before you trust it"
-        print(paint(left, YELLOW), file=sys.stderr)
-    for code in named_code(path, content):
-        print(paint(f"  it runs {sanitize_text(display_path(code))}", YELLOW), file=sys.stderr)
-    print("trust it? [y]es, [n]o and never ask, anything else: not now. ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline().strip().lower()
-    if answer in ("y", "yes") and read_trusted_content(path) != content:
+    print(paint(f"heald: {escape_line(display_path(path))} {state}. It contains:", BOLD), file=sys.stderr)
+    texts, effects = trusted_texts(path, content), list(effects_of(path, content))
+    left_out = _show(texts, effects, paint, whole=False)
+    more = f", [v]iew all ({left_out:,} characters are left out)" if left_out else ""
+    question = f"trust it? [y]es, [n]o and never ask{more}, anything else: not now. "
+    while (answer := _read_answer(question)) in ("v", "view"):
+        _show(texts, effects, paint, whole=True)
+    is_same = read_trusted_content(path) == content and trusted_texts(path, content) == texts
+    if answer in ("y", "yes") and not is_same:
         raise ConfigurationError(f"{display_path(path)} was changed while you read it; read it again.")
     if answer in ("y", "yes", "n", "no"):
         remember(path, content, trusted=answer in ("y", "yes"))
     return answer in ("y", "yes")
+
+
+def _read_answer(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower()
+
+
+def _show(texts: Sequence[TrustedText], effects: Sequence[tuple[str, str]], paint: Colours, *, whole: bool) -> int:
+    """Print every text byte for byte, escaped, and what the file does. Returns the number of characters left out."""
+    columns = terminal_size().columns - 1
+    left_out = 0
+    for part in texts:
+        text = part.content.decode("utf-8", "surrogateescape")
+        shortened = _shorten(text.removesuffix("\n"), whole=whole)
+        left_out += shortened.left_out
+        notes = [*describe_hidden(text), *([part.cut_note] if part.cut_note else [])]
+        rows = lay_out(["", *map(name_bytes, shortened.rows)], "", paint, columns, DIM)[1:]
+        title = paint(f"  {escape_line(part.title)}", BOLD)
+        print(title, *rows, *note_lines(notes, paint, columns, YELLOW), sep="\n", file=sys.stderr)
+    for title, text in effects:
+        shortened = _shorten(text, whole=whole)
+        left_out += shortened.left_out
+        rows = lay_out(shortened.rows, f"  it {escape_line(title)}: ", paint, columns, YELLOW)
+        notes = note_lines(describe_hidden(text, is_command=True), paint, columns, YELLOW)
+        print(*rows, *notes, sep="\n", file=sys.stderr)
+    return left_out
+
+
+def _shorten(text: str, *, whole: bool) -> Excerpt:
+    return Excerpt(whole_rows(text), 0) if whole else excerpt(text, characters=_MAX_CHARACTERS, lines=_MAX_LINES)
 
 
 def read_trusted_content(path: Path) -> bytes | None:

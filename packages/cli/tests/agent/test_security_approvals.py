@@ -62,7 +62,7 @@ async def test_i04a_the_same_id_with_other_arguments_is_repeated(stage: Stage, p
     second = await alice.asked()
     assert second.digest != first.digest
     assert second.approval != first.approval
-    assert second.call != first.call
+    assert second.call_id != first.call_id
     assert (stage.inside / "a.txt").read_text() == "A"
     with pytest.raises(NotPending):
         alice.agent.approve(first.approval, digest=first.digest)

@@ -14,6 +14,7 @@ from heald.core.messages import ToolResult
 from heald.testing.server import ScriptedServer
 from heald.testing.streams import wire_reply
 from heald.tools.permissions import Mode
+from heald.tools.shell.network.command_network import proxy_environment
 from log_support import call, until
 
 
@@ -152,7 +153,8 @@ async def test_s07_a_key_in_our_environment(shell: Stage, monkeypatch: pytest.Mo
         monkeypatch.setenv(name, f"{KEY}.{name}")
     results = await shell.calls(*(call("run_command", command=command) for command in LOOKS), secrets=[KEY])
     variables = {line.partition("=")[0] for line in results[0].text.splitlines()[1:] if "=" in line}
-    assert variables <= {"HOME", "LANG", "PATH", "PWD", "OLDPWD", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
+    fixed = {"HOME", "LANG", "PATH", "PWD", "OLDPWD", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
+    assert variables <= fixed | set(proxy_environment())
 
 
 async def test_s07_a_key_in_the_environment_of_the_command(shell: Stage) -> None:

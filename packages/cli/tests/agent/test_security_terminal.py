@@ -24,10 +24,15 @@ HOSTILE = {
     "device": "\x1bP+q544e\x1b\\",
     "turned": "abc\u202ecba",
     "hidden": "a\u200bb\u2066c",
+    "overwritten": "shown\rother",
+    "up": "shown\x1b[1A\x1b[2Kother",
+    "back": "shown\x08\x08\x08\x08\x08other\x9b5D",
 }
 ALL = " ".join(HOSTILE.values())
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_ARGUMENT = re.compile(r"(command|cwd|path|content|old_text|new_text|patch|url): ")
+_ARGUMENT = re.compile(r"(command|cwd|path|content|old_text|new_text|patch|url): |  │ |! ")
+"""An argument, a further line of it, or a note."""
+_STATUS = re.compile(r"\r\x1b\[K")
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 
 
@@ -119,8 +124,10 @@ def _read_all(control: int) -> bytes:
 
 
 def assert_harmless(seen: str) -> None:
-    left = _UNSAFE.search(_COLOUR.sub("", seen))
+    seen = _COLOUR.sub("", _STATUS.sub("", seen)).replace("\r\n", "\n")
+    left = _UNSAFE.search(seen)
     assert left is None, ascii(seen)
+    assert "\r" not in seen, ascii(seen)
 
 
 async def test_s19_calls_and_results_on_a_terminal(stage: Stage) -> None:

@@ -280,7 +280,7 @@ async def test_modes_decide_on_calls(editor: Editor) -> None:
         session = await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[])
         assert session.modes is not None
         assert session.modes.current_mode_id == "ask"
-        assert [mode.id for mode in session.modes.available_modes] == ["ask", "auto", "read-only"]
+        assert [mode.id for mode in session.modes.available_modes] == ["ask", "inside", "auto", "read-only"]
         await agent.connection.set_session_mode(session_id=session.session_id, mode_id="read-only")
         await agent.connection.prompt(session_id=session.session_id, prompt=text("Write a"))
         assert not (editor.folder / "a.txt").exists()

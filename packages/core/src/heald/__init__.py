@@ -8,10 +8,12 @@ if TYPE_CHECKING:
     from heald import events, plugins, providers, sessions, testing
     from heald.agent.agent import Agent
     from heald.agent.budget import Budget
+    from heald.agent.guardrail import Guardrail, GuardrailTripped, guardrail
     from heald.agent.interface import AgentInterface
     from heald.agent.result import AgentResult
     from heald.agent.state import ConversationState
     from heald.agent.strategy import Strategy
+    from heald.agent.streamed_text import StreamedText
     from heald.agent.telemetry import TelemetryReactor
     from heald.core.errors import ConnectionFailed, HealdError
     from heald.core.messages import File, Image, Message, ToolResult, user_message
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from heald.tools.mcp.config import McpServer
     from heald.tools.mcp.servers import McpServers
     from heald.tools.permissions import Permissions
+    from heald.tools.runtime import Invocation
     from heald.tools.shell.sandbox import Sandbox, SandboxLimits
     from heald.tools.shell.tools import shell_tools
     from heald.tools.tool_fault import ToolFault
@@ -45,8 +48,11 @@ __all__ = [
     "ConnectionFailed",
     "ConversationState",
     "File",
+    "Guardrail",
+    "GuardrailTripped",
     "HealdError",
     "Image",
+    "Invocation",
     "McpServer",
     "McpServers",
     "MemoryWorkspace",
@@ -61,6 +67,7 @@ __all__ = [
     "ServerTool",
     "Settings",
     "Strategy",
+    "StreamedText",
     "TelemetryReactor",
     "Timeouts",
     "Tool",
@@ -69,6 +76,7 @@ __all__ = [
     "ToolOutput",
     "ToolResult",
     "events",
+    "guardrail",
     "named_tools",
     "open_session",
     "plugins",
@@ -84,10 +92,12 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "heald.agent.agent": "Agent",
+        "heald.agent.guardrail": "Guardrail GuardrailTripped guardrail",
         "heald.agent.interface": "AgentInterface",
         "heald.agent.result": "AgentResult",
         "heald.agent.state": "ConversationState",
         "heald.agent.strategy": "Strategy",
+        "heald.agent.streamed_text": "StreamedText",
         "heald.agent.telemetry": "TelemetryReactor",
         "heald.agent.budget": "Budget",
         "heald.core.errors": "ConnectionFailed HealdError",
@@ -105,6 +115,7 @@ __getattr__ = lazy_exports(
         "heald.tools.mcp.config": "McpServer",
         "heald.tools.mcp.servers": "McpServers",
         "heald.tools.permissions": "Permissions",
+        "heald.tools.runtime": "Invocation",
         "heald.tools.tool_fault": "ToolFault",
         "heald.tools.tool_output": "ToolOutput",
         "heald.tools.shell.sandbox": "Sandbox SandboxLimits",

@@ -1,5 +1,6 @@
 """L06: a budget is looked at before each request, those that are tried again included."""
 
+import asyncio
 from typing import Any
 
 import heald
@@ -35,3 +36,25 @@ async def test_attempts_that_fail_use_the_budget_up() -> None:
     assert response.usage.total == 3 * 401
     assert response.note == "The exchange reached its budget of 1,000 tokens."
     assert not check_log(events)
+
+
+async def test_attempts_of_delegates_that_fail_use_the_budget_of_the_caller_up() -> None:
+    """Eight at once. A retry for which there is no room waits for the others."""
+    scripted = heald.testing.ScriptedModel
+    calls = [scripted.call("help", prompt="Go.") for _ in range(8)]
+    async with ScriptedServer(lambda _: _cut(30)) as server:
+        model = heald.Model("m", wire="messages", base_url=f"{server.url}/v1", api_key="k")
+        helper = heald.Agent(model, retry=Retry(attempts=50, base=0.0), max_output_tokens=50)
+        tools = [helper.as_tool("help", "Helps.")]
+        agent = heald.Agent(scripted([calls, "Never."]), tools=tools, budget=Budget(tokens=600), permissions="auto")
+        async with asyncio.timeout(60):
+            events = [event async for event in agent.stream("Go.")]
+        sent = len(server.requests)
+    response = events[-1].data
+    assert isinstance(response, ExchangeResponse)
+    assert (response.status, response.limit) == ("limit", "tokens")
+    assert response.delegated is not None
+    assert response.delegated.total == sent * 31
+    assert 600 <= ((response.usage + response.delegated).total or 0) <= 600 + 31
+    for session in {event.session for event in events}:
+        assert not check_log([event for event in events if event.session == session])

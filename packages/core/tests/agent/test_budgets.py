@@ -212,8 +212,8 @@ async def test_dollars_stop_the_batch_and_the_next_request(wire: str) -> None:
             log = Log(agent)
             result = await soon(agent.run("Go."), 30)
             assert (result.status, result.limit) == ("limit", "usd")
-            assert result.cost is not None
-            assert result.cost >= 1.2
+            assert result.cost_usd is not None
+            assert result.cost_usd >= 1.2
             assert len(server.requests) == result.turns
             assert counter.runs == result.turns - 1
             assert log.of(ToolResult)[-1].status == "cancelled"

@@ -100,7 +100,7 @@ async def test_many_calls_are_answered_in_any_order() -> None:
     agent, log = made([call("where_am_i") for _ in range(count)], "Done.")
     exchange = agent.send("Go.")
     requests = await waiting(agent, count)
-    assert [len(event.calls) for event in log.of(ConversationWaiting)] == [count]
+    assert [len(event.call_ids) for event in log.of(ConversationWaiting)] == [count]
     for number, request in reversed(list(enumerate(requests))):
         agent.send_tool_result(request.id, f"place {number}")
         await until(lambda: len(log.of(ToolResult)) == count - number)  # noqa: B023

@@ -3,6 +3,7 @@
 import pytest
 
 import heald
+from heald.agent.account import Account
 from heald.agent.budget import Budget
 from heald.agent.tracker import ExchangeTracker
 from heald.core.envelope import Event
@@ -62,24 +63,29 @@ async def test_without_a_budget_nothing_is_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "left", "tokens", "usd"),
+    ("budget", "other", "merged"),
     [
-        (Budget(), Budget(), None, None),
-        (Budget(tokens=5), Budget(), 5, None),
-        (Budget(), Budget(tokens=5, usd=1.0), 5, 1.0),
-        (Budget(tokens=9, usd=0.5), Budget(tokens=5, usd=1.0), 5, 0.5),
+        (Budget(), Budget(), Budget()),
+        (Budget(tokens=5), Budget(), Budget(tokens=5)),
+        (Budget(), Budget(tokens=5, usd=1.0, turns=50), Budget(tokens=5, usd=1.0, turns=50)),
+        (Budget(tokens=9, usd=0.5, turns=3), Budget(tokens=5, usd=1.0), Budget(tokens=5, usd=0.5, turns=3)),
+        (Budget(turns=9, seconds=2), Budget(turns=4, seconds=3), Budget(turns=4, seconds=2)),
     ],
 )
-def test_within(budget: Budget, left: Budget, tokens: int | None, usd: float | None) -> None:
-    assert (budget.within(left).tokens, budget.within(left).usd) == (tokens, usd)
+def test_within(budget: Budget, other: Budget, merged: Budget) -> None:
+    assert budget.within(other) == merged
 
 
 def test_left_is_never_nothing() -> None:
     tracker = ExchangeTracker()
     tracker.usage = Usage(output=50)
     tracker.spend(2.0)
-    left = Budget(tokens=40, usd=1.0).remaining(tracker)
+    left = Account(Budget(tokens=40, usd=1.0), tracker).remaining()
+    assert left is not None
     assert left.tokens == 1
     assert left.usd is not None
     assert 0 < left.usd < 1e-6
-    assert Budget(tokens=60).remaining(tracker).tokens == 10
+    left = Account(Budget(tokens=60), tracker).remaining()
+    assert left is not None
+    assert left.tokens == 10
+    assert Account(Budget(), tracker).remaining() is None

@@ -199,7 +199,7 @@ async def test_a_dialog_that_stays_open_after_a_cancel_holds_no_later_one_up() -
     asked: list[str] = []
 
     async def decide(request: ApprovalRequested) -> bool:
-        asked.append(request.call)
+        asked.append(request.call_id)
         if len(asked) == 1:
             await asyncio.Event().wait()
         return True

@@ -43,7 +43,7 @@ async def test_its_answer_is_the_result_and_its_events_are_received() -> None:
     result = await parent.run("Go.")
     (tool_result,) = results_of(result.messages)
     assert (tool_result.status, tool_result.text) == ("ok", "I found it.")
-    assert (result.usage, result.delegated, result.cost) == (used(5), used(5), 10.0)
+    assert (result.usage, result.delegated, result.cost_usd) == (used(5), used(5), 10.0)
     others = [event for event in log.events if event.session != parent.session]
     assert others[0].type == "exchange_request"
     assert isinstance(others[0].data, ExchangeRequest)
@@ -79,7 +79,7 @@ async def test_nested_twice_counts_each_once() -> None:
     log.prove()
     assert result.usage == used(2)
     assert result.delegated == used(120)
-    assert result.cost == 122.0
+    assert result.cost_usd == 122.0
 
 
 async def test_two_at_once() -> None:

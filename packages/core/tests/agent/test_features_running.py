@@ -45,7 +45,7 @@ async def test_run_gives_everything() -> None:
     log = Log(agent)
     result = await agent.run("What should I wear?")
     assert (result.text, result.status, result.completed) == ("Take a coat.", "completed", True)
-    assert (result.stop_reason, result.turns, result.cost, result.note) == ("end_turn", 2, 0.0, None)
+    assert (result.stop_reason, result.turns, result.cost_usd, result.note) == ("end_turn", 2, 0.0, None)
     assert result.usage.output == log.of(ExchangeResponse)[0].usage.output
     assert result.duration_ms > 0
     assert [message.role for message in result.messages] == ["user", "assistant", "tool", "assistant"]

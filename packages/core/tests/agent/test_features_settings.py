@@ -173,7 +173,7 @@ async def test_money() -> None:
     )
     log = Log(agent)
     result = await agent.run("Go.")
-    assert (result.status, result.limit, result.cost, result.turns) == ("limit", "usd", 5.0, 2)
+    assert (result.status, result.limit, result.cost_usd, result.turns) == ("limit", "usd", 5.0, 2)
     assert result.note == "The exchange reached its budget of $5."
     log.prove()
 
@@ -192,7 +192,7 @@ async def test_money_where_no_price_is_known_is_refused_before_anything_is_asked
 async def test_an_unknown_price_makes_the_cost_unknown() -> None:
     model = Priced(["Fine."])
     model.price = None
-    assert (await Agent(model).run("Go.")).cost is None
+    assert (await Agent(model).run("Go.")).cost_usd is None
 
 
 async def test_seconds_while_a_tool_runs() -> None:

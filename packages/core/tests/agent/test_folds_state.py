@@ -154,7 +154,7 @@ async def test_what_it_used() -> None:
     responses = log.of(ExchangeResponse)
     assert state.turns == sum(response.turns for response in responses)
     assert state.usage == responses[0].usage + responses[1].usage
-    assert state.cost == 0.0
+    assert state.cost_usd == 0.0
 
 
 async def test_why_it_failed_until_the_next_request() -> None:

@@ -39,7 +39,7 @@ async def test_the_next_exchange_resumes_the_sdks_session() -> None:
     assert [p.options.resume for p in played.processes] == [None, "s-1"]
     assert not played.processes[1].options.fork_session
     assert asked(played, 1) == "Second?"
-    assert (first_result.cost, second_result.cost) == (
+    assert (first_result.cost_usd, second_result.cost_usd) == (
         pytest.approx(0.01),
         pytest.approx(0.02),
     )  # the SDK tells the session's total
@@ -50,7 +50,7 @@ async def test_a_total_of_one_exchange_alone_is_that_exchanges() -> None:
     second = [init(), *message("msg_2", text("Two."), usage=(100_000, 1000)), result("Two.", cost=0.33)]
     async with Played([first], [second]) as played:
         await played.agent.run("First?")
-        assert (await played.agent.run("Second?")).cost == pytest.approx(0.33)
+        assert (await played.agent.run("Second?")).cost_usd == pytest.approx(0.33)
 
 
 async def test_a_reopened_conversation_goes_on_where_it_ended() -> None:
@@ -162,7 +162,7 @@ async def test_steering_is_reported_when_the_query_has_its_result() -> None:
     assert (done.text, done.turns) == ("And boots.", 3)
     assert len(played.processes) == 1
     assert asked(played, 0, 1) == "And on my feet?"
-    assert done.cost == pytest.approx(0.02)
+    assert done.cost_usd == pytest.approx(0.02)
 
 
 async def test_an_answer_that_does_not_fit_is_requested_repeatedly() -> None:

@@ -26,7 +26,7 @@ async def test_text_only() -> None:
         done = await played.agent.run("What should I wear?")
     assert (done.text, done.status, done.stop_reason, done.turns) == ("Take a coat.", "completed", "end_turn", 1)
     assert done.usage == Usage(input=10, output=5)
-    assert done.cost == pytest.approx(0.01)
+    assert done.cost_usd == pytest.approx(0.01)
     assert played.types() == [
         "exchange_request",
         "user_message",
@@ -71,7 +71,7 @@ async def test_one_tool_runs_here_and_the_model_gets_its_result() -> None:
     async with Played([recording], tools=[weather]) as played:
         done = await played.agent.run("What should I wear?")
     assert (done.text, done.turns, done.usage) == ("Take a coat.", 2, Usage(input=20, output=10))
-    assert done.cost == pytest.approx(0.02)
+    assert done.cost_usd == pytest.approx(0.02)
     assert played.types(
         "message_stop", "tool_call", "tool_executing", "tool_completed", "tool_result", "message_start"
     ) == [

@@ -82,10 +82,10 @@ async def test_each_attempt_is_a_message_of_its_own() -> None:
     async with ScriptedServer(replies) as server:
         turn, events = await ask(session_at(server))
     assert isinstance(turn, ProviderTurn)
-    first, second = (payload.message for payload in events if isinstance(payload, MessageStart))
+    first, second = (payload.message_id for payload in events if isinstance(payload, MessageStart))
     assert first != second
-    assert [p.message for p in events if isinstance(p, MessageDiscarded | RetryScheduled)] == [first, first]
-    assert [p.message for p in events if isinstance(p, MessageStop)] == [second]
+    assert [p.message_id for p in events if isinstance(p, MessageDiscarded | RetryScheduled)] == [first, first]
+    assert [p.message_id for p in events if isinstance(p, MessageStop)] == [second]
     assert turn.message.id == second
     blocks = [payload.block for payload in events if isinstance(payload, TextDelta)]
     assert blocks[0].startswith(first)

@@ -210,8 +210,8 @@ async def test_the_bill_is_the_providers() -> None:
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "cost": 0.00123}
     stream = [*wire_stream("chat", text="Hello", usage=None)[:-1], sse_event({"choices": [], "usage": usage})]
     async with ScriptedServer([Reply([*stream, sse_event("[DONE]")]), wire_reply("chat", text="Hello")]) as server:
-        assert (await turn_of(session_at(server))).billed_usd == 0.00123
-        assert (await turn_of(session_at(server))).billed_usd is None
+        assert (await turn_of(session_at(server))).cost_usd == 0.00123
+        assert (await turn_of(session_at(server))).cost_usd is None
 
 
 async def test_a_session_knows_its_prices() -> None:

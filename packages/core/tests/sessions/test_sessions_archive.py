@@ -2,6 +2,7 @@
 
 import io
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -167,3 +168,26 @@ async def test_any_harm_is_refused_or_harmless(data: st.DataObject) -> None:
         await sessions.import_from(io.BytesIO(bytes(harmed)))
     except BadArchive:
         assert len((await sessions.list()).sessions) == before
+
+
+async def test_files_that_hold_secrets_are_not_exported(sessions: Sessions) -> None:
+    """The value is in the call, which is the model's own text, and not in results, diffs and contents."""
+    name = await fresh(sessions.store, tools=["files"], workspace=None, permissions="auto")
+    secret = [call("write_file", path=".env", content="STRIPE_SK=sk_live_4eC39HqLyj\n")]
+    plain = [call("write_file", path="a.txt", content="plain\n"), call("read_file", path=".env")]
+    session = await sessions.open(name, model=model(secret, plain, "Done."))
+    await session.run("Write them.")
+    await session.close()
+    data = b"".join([line async for line in sessions.export(name)])
+    lines = [json.loads(line) for line in data.splitlines()]
+    kinds = ("tool_result", "file_changed", "tool_completed")
+    outcomes = [line for line in lines if line.get("type") in kinds]
+    assert len(outcomes) == 8
+    assert "sk_live" not in json.dumps(outcomes)
+    assert [line for line in lines if "content" in line] == [{"content": b64encode(b"plain\n").decode()}]
+    other = Sessions(MemoryStore())
+    info = await other.import_from(io.BytesIO(data), tools=["files"])
+    session = await other.open(info.id, model=model("Fine."))
+    assert session.workspace.files() == {"a.txt": "plain\n"}
+    await session.run("Go on.")
+    await session.close()

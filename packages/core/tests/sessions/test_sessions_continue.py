@@ -199,7 +199,7 @@ async def test_a_message_is_discarded_and_asked_for_again() -> None:
     )
     assert (resumed.from_seq, resumed.continues, resumed.crashed) == (cut, log[0].exchange, True)
     assert (discarded.error.code, discarded.estimated, (discarded.usage.output or 0) > 0) == ("node_lost", True, True)
-    assert (retry.error.code, retry.attempt, retry.message) == ("node_lost", 2, discarded.message)
+    assert (retry.error.code, retry.attempt, retry.message_id) == ("node_lost", 2, discarded.message_id)
     starts = [start.attempt for start in all_of(done, MessageStart)]
     assert starts == [1, 2, 1, 1, 1, 1]
     assert len(model.requests) == len(RICH)

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -77,6 +79,38 @@ async def test_a_script_that_the_model_changed_is_not_run(tmp_path: Path) -> Non
     (changed,) = await run(tmp_path, hooks, call("list_files"))
     assert "check.sh was changed since the start" in changed.text
     assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git push", "FOO=1 git push", "(git push)", "eval git push", "eval $X", "git push > x", "timeout 5 git push"),
+        *("bash -c 'git push'", "git -C . push", "echo git push | sh", "python3 -c 'git push'", "git $X", "if"),
+    ],
+)
+async def test_a_hook_before_a_command_runs_however_it_is_written(tmp_path: Path, command: str) -> None:
+    model = heald.testing.ScriptedModel([[call("run_command", command=command)], "Done."])
+    hooks = ToolHooks(before=["run_command(git push*): echo 'Ask first.'; exit 1"])
+    agent = heald.Agent(model, tools=["shell"], workspace=tmp_path, middleware=[hooks.run_around])
+    await agent.run("Work.")
+    results = [block for message in agent.messages for block in message.content if isinstance(block, ToolResult)]
+    await agent.close()
+    assert [result.status for result in results] == ["denied"]
+    assert "Ask first." in results[0].text
+
+
+def test_a_hook_does_not_run_for_another_command() -> None:
+    hook = ToolHook.parse("run_command(git push*): false")
+    [run_command] = heald.named_tools(["run_command"])
+    for command in (
+        "git status",
+        "git stash push",
+        "echo 'git push'",
+        "timeout 5 git log > f",
+        "cat <<'E'\ngit push\nE",
+    ):
+        invocation = SimpleNamespace(tool=run_command, arguments={"command": command})
+        assert not hook.is_for(cast(Any, invocation)), command
 
 
 @pytest.mark.parametrize("text", ["", "edit_file", "edit_file:", "edit_file: ", "(x): y"])

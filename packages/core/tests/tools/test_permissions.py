@@ -117,7 +117,7 @@ def test_rules_read_as_they_are_written(text: str) -> None:
 
 
 def test_there_is_no_such_mode() -> None:
-    with pytest.raises(ConfigurationError, match="no permission mode"):
+    with pytest.raises(ConfigurationError, match="mode must be"):
         Permissions("yolo")  # pyright: ignore[reportArgumentType]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import heald
 from heald.core.json import encode
-from heald.tools import secrets
-from heald.tools.secrets import HIDDEN, SecretMask, hide_file_values, is_secret_file, names_secret_file, secret_values
+from heald.tools.secrets import hide_file_values, is_secret_file, names_secret_file
+from heald.tools.workspace_secrets import environment_mask
 
 S = heald.testing.ScriptedModel
 KEY = "sk-CANARY-0123456789abcdef"
@@ -19,9 +19,9 @@ DOTENV = f"# settings\nAPI_KEY={KEY}\nexport DB_PASSWORD='{PASSWORD}'\nDEBUG=1\n
 
 @pytest.fixture(autouse=True)
 def _fresh_mask() -> Iterator[None]:
-    secrets.environment_mask.cache_clear()
+    environment_mask.cache_clear()
     yield
-    secrets.environment_mask.cache_clear()
+    environment_mask.cache_clear()
 
 
 SECRET = [
@@ -60,39 +60,19 @@ def test_commands_that_name_one() -> None:
 
 
 def test_values_of_files() -> None:
-    masked = hide_file_values(DOTENV)
+    masked = hide_file_values(DOTENV, ".env")
     assert "CANARY" not in masked
-    assert masked.count(HIDDEN) == 3
-    assert "API_KEY=" in masked
+    assert masked.count("of .env]") == 3
+    assert "API_KEY=[hidden: API_KEY of .env]" in masked
+    assert hide_file_values(masked, ".env") == masked
     block = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{KEY}\n{KEY}\n-----END OPENSSH PRIVATE KEY-----\n"
-    assert "CANARY" not in hide_file_values(block)
-    assert "CANARY" not in hide_file_values(block[:80])  # a page that ends within it
-    assert "CANARY" not in hide_file_values(f'{{"client_secret": "{KEY}"}}')
-    assert "CANARY" not in hide_file_values(f"machine example.org login me password {PASSWORD}\n")
-    assert "CANARY" not in hide_file_values(f"//registry/:_authToken={KEY}\n")
-
-
-def test_values_of_the_environment() -> None:
-    values = secret_values(
-        {
-            "OPENAI_API_KEY": KEY,
-            "GITHUB_TOKEN": "ghp_0123456789abcdef",
-            "DATABASE_URL": f"postgresql://app:{PASSWORD}@db/app",
-            "SSH_AUTH_SOCK": "/tmp/agent.1",
-            "KEYBOARD": "a-keyboard-of-some-kind",
-            "HOME": "/root",
-        }
-    )
-    assert sorted(values) == sorted([KEY, "ghp_0123456789abcdef", PASSWORD])
-
-
-def test_a_value_in_pieces_waits_for_its_end() -> None:
-    mask = SecretMask([KEY])
-    assert mask.held_back(f"text {KEY[:9]}") == 9
-    assert mask.held_back("text") == 0
-    assert mask.held_back(KEY[:-1]) == len(KEY) - 1
-    assert mask.hide(f"a {KEY} b") == f"a {HIDDEN} b"
-    assert SecretMask(["short"]).hide("short") == "short"
+    assert "CANARY" not in hide_file_values(block, "x.pem")
+    assert "CANARY" not in hide_file_values(block[:80], "x.pem")  # a page that ends within it
+    assert "CANARY" not in hide_file_values(f'{{"client_secret": "{KEY}"}}', "x.json")
+    assert "CANARY" not in hide_file_values(f"machine example.org login me password {PASSWORD}\n", ".netrc")
+    assert "CANARY" not in hide_file_values(f"//registry/:_authToken={KEY}\n", ".npmrc")
+    diff = f"@@ -1,2 +1,2 @@\n-PIN=1234\n+PIN=2345\n API_KEY={KEY}\n"
+    assert hide_file_values(diff, ".env").count("[hidden: PIN of .env]") == 2
 
 
 async def _run(model: heald.testing.ScriptedModel, folder: Path, **options: Any) -> tuple[str, str, list[str]]:
@@ -120,7 +100,8 @@ async def test_reading_one_is_asked_for_and_hidden(tmp_path: Path, mode: str) ->
     assert asked == ["read_file"]
     assert "CANARY" not in log
     assert "CANARY" not in sent
-    assert HIDDEN in sent
+    assert "API_KEY=[hidden: API_KEY of .env]" in sent
+    assert "DEBUG=[hidden: DEBUG of .env]" in sent
     assert "hello" in sent
 
 
@@ -145,7 +126,7 @@ async def test_rules_decide(tmp_path: Path) -> None:
     assert await outcome("ask", "allow read_file") == (1, False)
     assert await outcome("ask", "allow read_file(.env)") == (0, False)
     assert await outcome("ask", "deny read(secrets)") == (0, False)
-    assert await outcome("ask", "allow read(secrets)") == (0, True)  # the operator wants it
+    assert await outcome("ask", "allow read(secrets)") == (0, False)  # a rule spares the question, no more
 
 
 async def test_a_search_passes_them_by(tmp_path: Path) -> None:
@@ -159,22 +140,50 @@ async def test_a_search_passes_them_by(tmp_path: Path) -> None:
     assert "CANARY" not in log
     assert "a.txt:1" in sent
     assert "1 files that hold secrets" in sent
-    assert HIDDEN in sent
+    assert "API_KEY=[hidden: API_KEY of .env]" in sent
 
 
-async def test_the_mark_is_never_written(tmp_path: Path) -> None:
+MARK = "[hidden: API_KEY of .env]"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        S.call("write_file", path=".env", content=f"API_KEY={MARK}\n"),
+        S.call("edit_file", path=".env", old_text=f"API_KEY={MARK}", new_text="API_KEY=1"),
+        S.call("edit_file", path="other.txt", old_text="a", new_text=MARK),
+        S.call("apply_patch", patch=f"--- a/.env\n+++ b/.env\n@@ -2 +2 @@\n-API_KEY={MARK}\n+API_KEY=x\n"),
+    ],
+)
+async def test_the_mark_is_never_written(tmp_path: Path, call: Any) -> None:
     (tmp_path / ".env").write_text(DOTENV)
-    calls = [S.call("read_file", path=".env")], [S.call("write_file", path=".env", content=f"API_KEY={HIDDEN}\n")]
-    _, sent, _ = await _run(S([*calls, "Done."]), tmp_path)
-    assert "stands for a secret value" in sent
+    (tmp_path / "other.txt").write_text("a\n")
+    _, sent, _ = await _run(S([[S.call("read_file", path=".env")], [call], "Done."]), tmp_path)
+    assert "which stands for a secret value that you do not see" in sent
     assert (tmp_path / ".env").read_text() == DOTENV
+    assert (tmp_path / "other.txt").read_text() == "a\n"
+
+
+async def test_a_text_about_marks_can_be_written(tmp_path: Path) -> None:
+    call = S.call("write_file", path="notes.md", content=f"{MARK} stands for a value.\n")
+    await _run(S([[call], "Done."]), tmp_path)
+    assert (tmp_path / "notes.md").read_text().startswith(MARK)  # there is no .env here
+
+
+async def test_an_edit_elsewhere_in_the_file_keeps_the_values(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(DOTENV)
+    edit = S.call("edit_file", path=".env", old_text="DEBUG=1", new_text="DEBUG=0")
+    log, _, _ = await _run(S([[S.call("read_file", path=".env")], [edit], "Done."]), tmp_path)
+    assert (tmp_path / ".env").read_text() == DOTENV.replace("DEBUG=1", "DEBUG=0")
+    assert "CANARY" not in log
 
 
 async def test_values_of_the_environment_are_hidden_in_results_and_live_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", KEY)
-    secrets.environment_mask.cache_clear()
+    environment_mask.cache_clear()
+    mark = "[hidden: SOME_API_KEY of the environment]"
 
     @heald.tool
     async def leak(ctx: heald.ToolContext) -> str:
@@ -193,8 +202,8 @@ async def test_values_of_the_environment_are_hidden_in_results_and_live_output(
         text = b"\n".join(log).decode()
         assert KEY not in text
         assert KEY[10:] not in text
-        assert f"begin {HIDDEN} end " not in text  # it comes in two pieces
-        assert f"{HIDDEN} end " in text
+        assert f"begin {mark} end " not in text  # it comes in two pieces
+        assert f"{mark} end " in text
         assert KEY[:5] in text  # what only begins like it comes at the end
-        assert f"the key is {HIDDEN}" in encode(agent.messages).decode()
-        assert f"cannot use {HIDDEN}" in encode(agent.messages).decode()
+        assert f"the key is {mark}" in encode(agent.messages).decode()
+        assert f"cannot use {mark}" in encode(agent.messages).decode()

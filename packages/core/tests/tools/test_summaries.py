@@ -37,4 +37,31 @@ def test_the_diff_that_a_call_will_make(tool: Tool, arguments: JsonObject, diff:
 
 
 def test_nothing_is_hidden_in_a_description() -> None:
-    assert describe_call_in_full({"path": "a\nb\u202e", "count": 2}) == "path: a\\nb\\\\u202e\ncount: 2"
+    described = describe_call_in_full({"path": "a\nb\u202e", "count": 2, "x: y\n": "\\u202e", "": [{"a": "\r"}]})
+    assert described.split("\n") == [
+        "path: a",
+        "  │ b⟦\\u202e⟧",
+        "count: 2",
+        '"x: y\\n": \\u202e',
+        '"": [{"a":"\\r"}]',
+        "! path contains 1 hidden character, written as ⟦…⟧",
+    ]
+
+
+def test_every_argument_is_described_and_a_cut_is_counted() -> None:
+    arguments: JsonObject = {f"argument_{number}": "x" * 30_000 for number in range(20)} | {"last": "y"}
+    lines = describe_call_in_full(arguments).split("\n")
+    assert sum(line.startswith("argument_") for line in lines) == 20
+    assert lines.count("  │ ⟦… 20,000 characters left out⟧") == 20
+    assert lines[-1] == "last: y"
+
+
+def test_a_long_diff_is_cut_with_a_count() -> None:
+    workspace = MemoryWorkspace({})
+    diff = describe_change(write_file, {"path": "a", "content": "line\n" * 12_000}, workspace)
+    assert len(diff) < 61_000
+    left = int(diff.rpartition("… ")[2].partition(" ")[0].replace(",", ""))
+    assert diff.endswith(f"… {left:,} more characters of this diff are left out\n")
+    assert describe_change(apply_patch, {"patch": "x" * 70_000}, workspace).endswith(
+        "\n… 10,000 more characters of this diff are left out\n"
+    )

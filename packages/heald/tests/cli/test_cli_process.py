@@ -188,14 +188,15 @@ async def test_the_demonstration() -> None:
 
 
 LOADED_BY_SERVER = """
-import os, sys, webbrowser
+import os, sys
+from heald_cli.commands import serve
 from heald_cli.main import main
 
 def print_modules(address):
     os.write(1, " ".join(sys.modules).encode())
     os._exit(0)
 
-webbrowser.open = print_modules  # called when the server is ready
+serve.open_browser = print_modules  # called when the server is ready
 main(sys.argv[1:])
 """
 UNUSED_BY_SERVER = {

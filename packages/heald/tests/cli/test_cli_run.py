@@ -256,7 +256,7 @@ UNUSED = (
     *("heald.providers.api_call", "heald.providers.batch_queue", "heald.providers.cloud_auth"),
     *("heald.providers.context_size", "heald.providers.error_advice", "heald.providers.prices.price_list"),
     *("heald.providers.recording", "heald_server", "heald.sessions", "heald_studio", "heald.tools.families"),
-    *("heald.tools.files", "heald.tools.hooks", "heald.tools.shell.commands", "heald.tools.shell.sandbox"),
+    *("heald.tools.files", "heald.tools.hooks", "heald.tools.shell.command_line", "heald.tools.shell.sandbox"),
     *("heald.tools.web", "heald_local", "heald.wires.logprobs", "heald.wires.messages"),
     *("heald.wires.text_call_forms", "heald.wires.text_calls", "heald.wires.text_edits"),
 )

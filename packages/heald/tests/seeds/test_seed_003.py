@@ -440,12 +440,14 @@ async def test_internal_message_as_the_request() -> None:
     async with heald.Agent(model) as agent:
         await agent.run({"role": "user", "content": "Hello", "timestamp": 5})
         await agent.run({"role": "user", "content": [{"type": "text", "text": "And now?"}]})
-        with pytest.raises(ConfigurationError, match="must be one message"):
+        with pytest.raises(ConfigurationError, match="begins with a user message"):
             await agent.run({"role": "system", "content": "Be brief."})
         with pytest.raises(ConfigurationError, match="begins with a user message"):
             await agent.run({"role": "assistant", "content": "Hello"})
     sent = [message for message in model.requests[1].messages if message.role == "user"]
-    assert [(message.text, message.timestamp) for message in sent] == [("Hello", 5), ("And now?", None)]
+    assert [message.text for message in sent] == ["Hello", "And now?"]
+    assert sent[0].timestamp == 5
+    assert sent[1].timestamp is not None
 
 
 def test_convert_session_to_internal() -> None:
@@ -578,7 +580,7 @@ async def test_provider_adapter_of_your_own() -> None:
     assert first["tools"][0]["function"]["name"] == "read_file"
     assert second["messages"][-1]["content"][0]["tool_use_id"] == "c1"
     assert result.text == 'You wrote [{"path":"a","content":"export {}"}]'
-    assert (result.usage.input, result.usage.output, result.cost) == (6, 4, 1.0)
+    assert (result.usage.input, result.usage.output, result.cost_usd) == (6, 4, 1.0)
 
 
 async def test_provider_adapter_with_the_documents_names() -> None:
@@ -657,7 +659,7 @@ async def test_methods_and_features_that_are_left_out() -> None:
 
     with pytest.raises(ConfigurationError, match="Empty has no create_message_stream; write it"):
         heald.Agent(Empty())
-    with pytest.raises(ConfigurationError, match="A model is NotAModel, which cannot be used as one"):
+    with pytest.raises(ConfigurationError, match="model must be a str, a Model or a CustomModel, not a NotAModel"):
         heald.Agent(cast(Any, NotAModel()))
     with pytest.raises(ConfigurationError, match="The session of HalfSession has no messages"):
         heald.Agent(cast(Any, HalfSession()))
@@ -753,6 +755,8 @@ async def test_session_messages_are_stored(tmp_path: Path) -> None:
     assert [message["content"] for message in chats[1]] == ["Before", "Hello", "Hi.", "Bye", "See you."]
     assert chats[1][:3] == chats[0]
     assert chats[1][:1] == before
+    times = [message["timestamp"] for message in chats[1]]
+    assert times == sorted(times)
 
 
 async def test_read_file_applies_line_ranges(tmp_path: Path) -> None:

@@ -127,9 +127,10 @@ def test_assistant_message(events: list[JsonObject]) -> None:
 
 
 def test_tool_use_message(events: list[JsonObject]) -> None:
-    """A placeholder first; a second time under the same id with the result."""
+    """Once, with a placeholder that `tool_result` fills; the update repeats it with the result."""
     (call,) = of(events, "tool_call")
-    first, second = (event["data"] for event in of(events, "tool_use_message"))
+    (first,) = (event["data"] for event in of(events, "tool_use_message"))
+    (second,) = (event["data"] for event in of(events, "tool_use_message_update"))
     named = {"id": call["data"]["id"], "name": "list_folder"}
     assert first == {
         "id": first["id"],
@@ -146,7 +147,7 @@ async def test_tool_use_message_of_a_failed_call(tmp_path: Path) -> None:
     async with served(tmp_path, [S.call("broken")], "It failed.") as server:
         events = await exchange(server)
     (result,) = of(events, "tool_result")
-    output = of(events, "tool_use_message")[-1]["data"]["toolResult"]["output"]
+    output = of(events, "tool_use_message_update")[-1]["data"]["toolResult"]["output"]
     assert result["data"]["isError"] is True
     assert output == {"type": "error-text", "value": result["data"]["content"]}
     assert "no such disk" in output["value"]
@@ -206,7 +207,7 @@ def test_exchange_response_at_end_turn_and_not_at_message_stop(events: list[Json
 def test_expected_order(events: list[JsonObject]) -> None:
     expected = ["tool_call", "tool_use_message", "tool_result", "exchange_response"]
     kinds = [event["type"] for event in events if event["type"] in expected]
-    assert list(dict.fromkeys(kinds)) == expected
+    assert kinds == expected
 
 
 def test_browser_console_order(events: list[JsonObject]) -> None:
@@ -408,6 +409,10 @@ async def test_reactors(kind: str, tmp_path: Path) -> None:
     seen: list[str] = []
     handled = asyncio.Event()
 
+    def on_message(event: heald.events.Event) -> None:
+        assert isinstance(event.data, heald.events.AssistantMessage)
+        seen.append(event.data.message.text)
+
     async def on_exchange_response(event: heald.events.Event) -> None:
         await asyncio.sleep(0)
         seen.append(event.type)
@@ -415,7 +420,7 @@ async def test_reactors(kind: str, tmp_path: Path) -> None:
 
     async with served(tmp_path, "One.", "Two.") as server:
         agent = await _agent(kind, server.url)
-        plain = agent.subscribe(lambda event: seen.append(event.data.message.text), types=["assistant_message"])
+        plain = agent.subscribe(on_message, types=["assistant_message"])
         slow = agent.subscribe(on_exchange_response, types=["exchange_response"])
         await agent.run("Hi")
         await asyncio.wait_for(handled.wait(), 10)

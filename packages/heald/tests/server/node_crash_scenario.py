@@ -22,6 +22,7 @@ from heald.providers.scripted import Script, ScriptedRequest
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
+from heald.sessions.shared_store import SharedStore
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import Store
 from heald.tools.registry import ToolLike
@@ -170,6 +171,7 @@ class CrashNode:
         """Open the session of a node that has died."""
         store = self.context.sessions.store
         name = await self._variant(case) if case.startswith("studio") else session_of(case)
+        assert isinstance(store, SharedStore)
         while await store.find_holder(name):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
         async with self.context.open_sessions.use(await store.info(name)) as session:

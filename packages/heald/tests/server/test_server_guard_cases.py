@@ -374,13 +374,26 @@ async def test_heald_serve_is_ready_in_one_line_of_json(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-async def test_heald_serve_states_its_token_in_the_address_and_nowhere_else(tmp_path: Path) -> None:
-    token = "a-token-of-the-operator-1"
-    process, line = await _ready(tmp_path, "--log", "debug", HEALD_TOKEN=token)
+async def test_heald_serve_states_a_generated_token_in_the_address_and_nowhere_else(tmp_path: Path) -> None:
+    process, line = await _ready(tmp_path, "--log", "debug")
     assert line.startswith("Heald is at http://127.0.0.1:")
-    assert line.rstrip().endswith(f"/#token={token}")
+    token = line.rstrip().partition("/#token=")[2]
+    assert len(token) >= 16
     out, err = await _end(process)
     assert token not in out + err
+
+
+@pytest.mark.parametrize("way", ["variable", "file", "option", "json"])
+async def test_heald_serve_never_prints_a_token_of_the_operator(tmp_path: Path, way: str) -> None:
+    token = "a-token-of-the-operator-1"
+    (tmp_path / "token").write_text(token)
+    variables = {"variable": {"HEALD_TOKEN": token}, "file": {"HEALD_TOKEN_FILE": str(tmp_path / "token")}}
+    words = ["--token", token] if way in ("option", "json") else []
+    words += ["--json"] if way == "json" else []
+    process, line = await _ready(tmp_path, "--log", "debug", *words, **variables.get(way, {}))
+    assert "http://127.0.0.1:" in line
+    out, err = await _end(process)
+    assert token not in line + out + err
 
 
 async def test_heald_serve_states_aloud_that_it_asks_for_no_token(tmp_path: Path) -> None:

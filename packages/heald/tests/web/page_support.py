@@ -12,7 +12,7 @@ from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, 
 from repository import ROOT
 
 HOST = ROOT / "web" / "dev" / "host.py"
-BUILT = ROOT / "src" / "heald" / "server" / "built" / "index.html"
+BUILT = ROOT / "packages" / "server" / "src" / "heald_server" / "page" / "built" / "index.html"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LONG = 20_000
 """Milliseconds that anything may take on a slow machine."""
@@ -62,6 +62,7 @@ class Visit:
         await page.get_by_label("Permissions").select_option(permissions)
         if folder:
             await page.get_by_label("Folder").select_option(folder)
+            await page.get_by_label("Tools").select_option("all")
         await page.get_by_label("What to work on").fill(text)
         await page.get_by_role("button", name="Start", exact=True).click()
         await expect(page.get_by_role("log", name="Conversation")).to_be_visible()

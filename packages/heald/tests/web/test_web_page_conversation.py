@@ -55,6 +55,15 @@ async def test_a_card_is_there_with_the_first_byte_and_shows_arguments_growing(v
     await expect(visit.page.locator(".ended")).to_contain_text("Stopped")
 
 
+async def test_a_finished_card_names_its_file(visit: Visit) -> None:
+    await visit.ask("scripted page")
+    await visit.done()
+    summary = visit.tool("create_file").locator(".tool-summary")
+    await expect(summary).to_have_text("index.html")
+    await visit.page.reload()
+    await expect(summary).to_have_text("index.html")
+
+
 async def test_an_approval_survives_a_reload(visit: Visit) -> None:
     await visit.ask("write notes please", permissions="ask")
     await expect(visit.page.get_by_role("group", name="Allow write_file?")).to_contain_text("notes/today.md")

@@ -3,20 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from heald.core.errors import ConfigurationError
 from heald.core.events import UserMessage
 from heald.core.messages import user_message
 from heald.sessions.news import News
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.shared_store import NODE_SECONDS, NotAnswered, NotHeld
 from heald.sessions.store_errors import Fenced, SessionBusy, StoreError
-from heald.sessions.store_url import password_of, with_password, without_password
 from heald_nodes.postgres.driver_errors import StoreUnreachable
 from heald_nodes.postgres.store import PostgresStore
 from postgres_server import PASSWORD, PostgresServer, running_postgres
@@ -400,17 +397,3 @@ async def test_the_password_comes_from_the_environment(
     with pytest.raises(StoreError, match="refuses the user or password"):
         await store.list()
     await store.close()
-
-
-def test_a_password_is_added_and_removed(tmp_path: Path) -> None:
-    file = tmp_path / "password"
-    file.write_text("s3cret/@\n")
-    url = with_password("postgresql://heald@db/heald?x=1", {"HEALD_STORE_PASSWORD_FILE": str(file)})
-    assert url == "postgresql://heald:s3cret%2F%40@db/heald?x=1"
-    assert password_of(url) == "s3cret/@"
-    assert without_password(url) == "postgresql://heald@db/heald"
-    assert with_password(url, {"HEALD_STORE_PASSWORD": "other"}) == url
-    with pytest.raises(ConfigurationError, match="needs a user"):
-        with_password("postgresql://db/heald", {"HEALD_STORE_PASSWORD": "x"})
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        with_password("postgresql://heald@db/heald", {"HEALD_STORE_PASSWORD_FILE": str(tmp_path / "none")})

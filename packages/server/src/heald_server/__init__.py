@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heald_server.client.agent import connect
     from heald_server.client.agentx import AgentXClient
     from heald_server.client.errors import EventsLost, NoRemoteSession, TokenRefused
+    from heald_server.client.react import react
     from heald_server.cluster.placement import Placement, PlacementHost
     from heald_server.context import ServerContext
     from heald_server.dialects.dialect import Dialect
@@ -77,6 +78,7 @@ __all__ = [
     "load_dialects",
     "new_token",
     "open_dialect",
+    "react",
     "run_agent_loop",
     "running_server",
     "serve",
@@ -95,6 +97,7 @@ __getattr__ = lazy_exports(
         "heald_server.client.agent": "connect",
         "heald_server.client.agentx": "AgentXClient",
         "heald_server.client.errors": "EventsLost NoRemoteSession TokenRefused",
+        "heald_server.client.react": "react",
         "heald_server.cluster.placement": "Placement PlacementHost",
         "heald_server.context": "ServerContext",
         "heald_server.dialects.dialect": "Dialect Frame",

@@ -9,6 +9,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from heald.agent.agent import Agent
+from heald.core.arguments import checked
 from heald.sessions.store import Store
 from heald_server.access.guard import Guard
 from heald_server.agent_access import AgentAccess, Auth
@@ -37,6 +38,7 @@ class App:
     default is all that are installed.
     """
 
+    @checked
     def __init__(
         self,
         agent: Agent | AgentFactory,

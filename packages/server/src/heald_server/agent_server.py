@@ -51,7 +51,8 @@ async def serve_async(
     app = create_app(context, protocols=protocols, authenticate=access.authenticate)
     base_url = settings.public.url if settings.public is not None else settings.address
     address = f"{base_url}/#token={access.token}" if access.token else f"{base_url}/"
-    await serve_app(app, context, bound, lambda: (ready or _print_address)(address))
+    printed_address = address if access.is_generated else f"{base_url}/"  # a token of the operator is not printed
+    await serve_app(app, context, bound, lambda: ready(address) if ready else _print_address(printed_address))
 
 
 def _print_address(address: str) -> None:
@@ -73,7 +74,7 @@ class ServeOptions(TypedDict, total=False):
 
 
 def serve(agent: Agent | AgentFactory, **options: Unpack[ServeOptions]) -> None:
-    """Serve an agent with its page until Ctrl-C, and print the address with the token to log in.
+    """Serve an agent with its page until Ctrl-C, and print the address, with the token to log in if it is generated.
 
         heald_server.serve(agent, store="sqlite:///app.db")
 

@@ -24,12 +24,13 @@ from heald.sessions.store_errors import NoSuchSession
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.workspace.base import Workspace
-from heald_server.access.caller import AdmitCaller, Caller
+from heald_server.access.caller import AdmitCaller, Caller, WatchCaller
 from heald_server.access.tokens import TOKENS, AccessTokens
 from heald_server.access.usage_meters import UsageMeters
 from heald_server.access.users import Users
 from heald_server.cluster.node import ServerNode
 from heald_server.cluster.placement import open_placement
+from heald_server.http.errors import ApiError
 from heald_server.http.metrics import ServerMetrics
 from heald_server.models import ModelSource
 from heald_server.open_sessions import OpenSessions
@@ -126,6 +127,7 @@ class ServerContext:
         self.mcp_tools: list[Callable[[], McpTool]] = []
         """Functions that return further tools of the MCP server. They are called when its first client connects."""
         self._admissions: list[AdmitCaller] = []
+        self._watches: list[WatchCaller] = [self._watch_token]
         self._on_start: list[Call] = []
         self._reloads: dict[str, Call] = {TOKENS: tokens.reload}
         self._on_stop: list[Call] = []
@@ -153,6 +155,13 @@ class ServerContext:
     def can_store(self) -> bool:
         """Whether the store works, as far as it was used lately."""
         return self.node.is_ready and not self._store_recovery.is_failing
+
+    def check_store(self, info: SessionInfo | None = None) -> None:
+        """Raise `unavailable` if the store is damaged, so that an exchange could never end. A session without work can
+        still be read."""
+        damage = self._store_recovery.damage
+        if damage is not None and (info is None or info.work != "idle"):
+            raise ApiError("unavailable", str(damage))
 
     def in_memory(self) -> "ServerContext":
         """The same server over a store in memory, for requests that keep no session."""
@@ -195,7 +204,8 @@ class ServerContext:
         """Read the tokens, and the records of protocols, that another server, or a command, has changed."""
         for record_kind, reload in self._reloads.items():
             if kind in ("", record_kind):
-                self._reloading.add(task := asyncio.create_task(reload(), name=f"heald-reload-{record_kind}"))
+                task = asyncio.create_task(_reload(record_kind, reload), name=f"heald-reload-{record_kind}")
+                self._reloading.add(task)
                 task.add_done_callback(self._reloading.discard)
 
     async def stop(self) -> None:
@@ -220,9 +230,11 @@ class ServerContext:
         """Call back when another server on the same store has changed records of a kind."""
         self._reloads[kind] = reload
 
-    def on_admission(self, admit: AdmitCaller) -> None:
-        """Let a function decide as whom the request of an identified caller is answered."""
+    def on_admission(self, admit: AdmitCaller, watch: WatchCaller) -> None:
+        """Let a function decide as whom the request of an identified caller is answered. `watch` calls back when that
+        ends, so that the streams of the caller end too."""
         self._admissions.append(admit)
+        self._watches.append(watch)
 
     async def admit_caller(self, caller: Caller, scope: Scope, path: str) -> Caller:
         """Return the caller as whom a request is answered. Raises `ApiError` if it is rejected."""
@@ -250,10 +262,10 @@ class ServerContext:
 
     @contextmanager
     def streaming(self, caller: Caller, *streams: EventStream) -> Generator[None]:
-        """Count the streams of a connection, and end them with their token or with the server."""
+        """Count the streams of a connection, and end them with the caller's access or with the server."""
         end = self.meters.open_stream(caller.owner)
         try:
-            with self.ending(*streams), self.watch_token(caller, lambda: [stream.stop("token") for stream in streams]):
+            with self.ending(*streams), self.watch_access(caller, lambda: [stream.stop("token") for stream in streams]):
                 yield
         finally:
             end()
@@ -267,14 +279,17 @@ class ServerContext:
             yield
 
     @contextmanager
-    def watch_token(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:
-        """Call back when the caller's token is revoked."""
-        unwatch = self.tokens.on_revoked(caller.token_id, end) if caller.token_id is not None else None
+    def watch_access(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:
+        """Call back when the caller's token is revoked or expires, or the link that it came by is deleted."""
+        unwatches = [watch(caller, end) for watch in self._watches]
         try:
             yield
         finally:
-            if unwatch is not None:
+            for unwatch in unwatches:
                 unwatch()
+
+    def _watch_token(self, caller: Caller, end: Callable[[], object]) -> Callable[[], object]:
+        return self.tokens.on_revoked(caller.token_id, end) if caller.token_id is not None else lambda: None
 
     @asynccontextmanager
     async def open_files(self, info: SessionInfo) -> AsyncGenerator[Workspace]:
@@ -308,7 +323,17 @@ class ServerContext:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
+            self._on_records("")  # what was revoked elsewhere ends here, even if the news of it were lost
             try:
                 await self.open_sessions.close_idle(self.settings.idle_seconds)
             except Exception:
                 _log.exception("Idle sessions could not be closed.")
+
+
+async def _reload(kind: str, reload: Call) -> None:
+    try:
+        await reload()
+    except Exception:
+        _log.exception(
+            "The records of kind %s could not be read; they are read again within %d s.", kind, _SWEEP_SECONDS
+        )

@@ -67,7 +67,7 @@ class SessionConfiguration:
         if settings.workspace is not None and settings.workspace not in self._workspaces:
             offered = ", ".join(self._workspaces) or "none"
             raise ConfigurationError(f"There is no folder {settings.workspace[:80]!r} here; offered: {offered}.")
-        Permissions(settings.permissions, settings.rules)
+        Permissions(settings.mode(), settings.rules)
         stored_tools = stored.tools if stored is not None else []
         new_tools = [name for name in settings.tools if name not in stored_tools]
         self._resolve_tools(msgspec.structs.replace(settings, tools=new_tools))

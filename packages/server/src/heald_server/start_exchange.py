@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from heald.agent.budget import Budget
 from heald.agent.interface import ExchangeInterface
 from heald.agent.typed_output import SchemaShape
 from heald.core.events import ConversationQueued
@@ -40,6 +41,7 @@ async def pass_on(
     message: Message,
     client_request_id: str | None,
     output_schema: JsonObject | None = None,
+    budget: Budget | None = None,
 ) -> Accepted | None:
     """Store a request for another node, if this one is full and another has room. Returns None if it is to be started
     here."""
@@ -50,7 +52,12 @@ async def pass_on(
     if not await context.open_sessions.release_idle(info.id):
         return None
     queued = await queue_request(
-        context.sessions.store, info.id, message, client_request_id=client_request_id, output_schema=output_schema
+        context.sessions.store,
+        info.id,
+        message,
+        client_request_id=client_request_id,
+        output_schema=output_schema,
+        budget=budget.as_json() if budget is not None else None,
     )
     if queued is None:
         return None
@@ -66,6 +73,7 @@ async def start_exchange(
     client_request_id: str | None = None,
     when_busy: WhenBusy = "queue",
     output: SchemaShape | None = None,
+    budget: Budget | None = None,
 ) -> tuple[Accepted, ExchangeInterface]:
     """Start or queue an exchange, or steer the running one. Returns once the request is stored."""
     async with context.open_sessions.use(info) as session:
@@ -80,6 +88,7 @@ async def start_exchange(
             output=output,
             when_busy="queue" if when_busy == "refuse" else when_busy,
             client_request_id=client_request_id,
+            budget=budget,
         )
         if exchange is running:
             state: AcceptedState = "steered"

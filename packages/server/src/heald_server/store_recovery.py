@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain, repeat
 
 from heald.sessions.session_info import SessionInfo
-from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreError
+from heald.sessions.store_errors import DamagedFile, Fenced, NoSuchSession, SessionBusy, StoreError
 from heald_server.http.errors import ApiError
 from heald_server.open_sessions import OpenSessions
 
@@ -22,6 +22,7 @@ class StoreRecovery:
 
     Reopening closes what the failure left open and records the reason, so an exchange that a full disk interrupted gets
     its end in the log and on every stream as soon as there is room. Meanwhile `end_streams` ends the session's streams.
+    A damaged file does not recover: nothing is reopened then, and `damage` is the error for every further request.
     """
 
     def __init__(self, sessions: OpenSessions, end_streams: Callable[[str], object]) -> None:
@@ -29,12 +30,13 @@ class StoreRecovery:
         self._end_streams = end_streams
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._reopening: set[str] = set()
+        self.damage: DamagedFile | None = None
         sessions.on_open(lambda info, session: session.on_failure(lambda error: self._on_failure(info, error)))
 
     @property
     def is_failing(self) -> bool:
         """Whether there are sessions that cannot be stored."""
-        return bool(self._reopening)
+        return bool(self._reopening) or self.damage is not None
 
     async def close(self) -> None:
         for task in list(self._tasks.values()):
@@ -47,6 +49,9 @@ class StoreRecovery:
             self._tasks[info.id] = task = asyncio.create_task(self._sessions.close_session(info.id))
             task.add_done_callback(lambda _: self._on_dropped(info.id))
         elif isinstance(error, NoSuchSession):
+            self._end_streams(info.id)
+        elif isinstance(error, DamagedFile):
+            self.damage = error
             self._end_streams(info.id)
         elif info.id not in self._tasks:
             self._tasks[info.id] = task = asyncio.create_task(self._reopen(info), name=f"heald-reopen-{info.id}")
@@ -75,6 +80,10 @@ class StoreRecovery:
                         _log.info("can be stored again", extra={"session": info.id})
                         return
             except (NoSuchSession, SessionBusy, ApiError):
+                return
+            except DamagedFile as error:
+                self.damage = error
+                self._end_streams(info.id)
                 return
             except StoreError:
                 continue

@@ -84,7 +84,7 @@ def abs_of(number: int) -> int:
 def test_settings_that_do_not_go_together() -> None:
     with pytest.raises(ConfigurationError, match="has its own model, title"):
         heald_server.connect("http://127.0.0.1:1", session="ses_a", model="m", title="t")
-    with pytest.raises(ConfigurationError, match="The tools are a list"):
+    with pytest.raises(ConfigurationError, match="tools must be a list or None"):
         heald_server.connect("http://127.0.0.1:1", tools="files")
     with pytest.raises(ConfigurationError, match="two tools named 'int'"):
         heald_server.connect(

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_bench import look
 from client_served import OTHER, TOKEN, S, served
 from cutting_proxy import cutting
 
+import heald
 import heald_server
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
@@ -142,3 +144,39 @@ async def test_subscribe_to_a_remote_agent(tmp_path: Path) -> None:
         subscription.close()
         await agent.run("More.")
     assert len(seen) == 4
+
+
+@pytest.mark.parametrize("kind", ["local", "stored", "remote"])
+async def test_camel_case_handlers_of_any_agent_get_the_data_of_the_dialect(kind: str, tmp_path: Path) -> None:
+    seen: list[JsonObject] = []
+    reactor = {"onToolResult": seen.append, "onToolUseMessage": seen.append, "onExchangeResponse": seen.append}
+    async with served(tmp_path, *TURNS) as server:
+        agent: heald.AgentInterface
+        if kind == "remote":
+            agent = heald_server.connect(server.url, TOKEN)
+        else:
+            agent = heald.Agent(S(TURNS), tools=[look])
+            if kind == "stored":
+                agent = await heald.open_session("reacting", agent, store="memory:")
+        unsubscribe = heald_server.react(agent, reactor)
+        await agent.run("Go.")
+        count = len(seen)
+        unsubscribe()
+        await agent.close()
+    results = [event["data"] for event in seen if event["type"] == "tool_result"]
+    messages = [event["data"] for event in seen if event["type"] == "tool_use_message"]
+    assert [result["toolId"] for result in results] == [message["toolCall"]["id"] for message in messages]
+    assert seen[-1]["data"]["stopReason"] == "end_turn"
+    assert count == len(seen) == 5
+
+
+def test_an_agent_names_the_place_for_camel_case_handlers() -> None:
+    class Chat:
+        def on_text_delta(self, event: heald.events.Event) -> None: ...
+
+        def onToolResult(self, event: heald.events.Event) -> None: ...  # noqa: N802
+
+    with pytest.raises(
+        ConfigurationError, match=r"'onToolResult'; name it 'on_tool_result', or .* heald_server\.react"
+    ):
+        heald.Agent(S([])).subscribe(Chat())

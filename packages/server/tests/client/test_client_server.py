@@ -55,7 +55,7 @@ def plain(event: Event) -> tuple[object, ...]:
     return (event.seq, event.type, event.layer, event.exchange is None, scrubbed(data))
 
 
-_VARYING = {"id", "message", "block", "duration_ms", "client_request_id", "cause", "call", "native"}
+_VARYING = {"id", "message_id", "block", "duration_ms", "client_request_id", "cause", "call_id", "native", "timestamp"}
 
 
 def scrubbed(value: Any) -> Any:

@@ -268,12 +268,12 @@ def check_agentx(frames: Sequence[Frame]) -> None:
             case "tool_call":
                 assert data["id"] not in calls
                 calls[data["id"]] = ["tool_call"]
-            case "tool_use_message":
+            case "tool_use_message" | "tool_use_message_update":
                 calls[data["toolCall"]["id"]].append(kind)
             case "tool_result":
                 calls[data["toolId"]].append(kind)
             case "exchange_response":
-                whole = ["tool_call", "tool_use_message", "tool_result", "tool_use_message"]
+                whole = ["tool_call", "tool_use_message", "tool_result", "tool_use_message_update"]
                 assert all(parts == whole for parts in calls.values()), calls
                 assert not message
                 exchange = False

@@ -147,7 +147,7 @@ def test_a_dropped_attempt_is_closed_answered_and_named() -> None:
         "STEP_FINISHED",
         "STEP_STARTED",
     ]
-    assert events[at + 3]["value"] == {"message": "msg_1", "messageIds": ["msg_1.0"]}
+    assert events[at + 3]["value"] == {"messageId": "msg_1", "messageIds": ["msg_1.0"]}
     starts = [event for event in events if event["type"] == "TOOL_CALL_START"]
     assert [(event["toolCallId"], event["parentMessageId"]) for event in starts] == [
         ("call_1", "msg_1.0"),

@@ -15,7 +15,7 @@ async def test_the_documented_sequence() -> None:
         *("text_content_block_start", "conversation_responding", "text_delta", "text_content_block_stop"),
         *("tool_use_content_block_start", "input_json_delta", "tool_use_content_block_stop"),
         *("message_delta", "message_stop", "assistant_message", "tool_call", "tool_use_message", "tool_planned"),
-        *("tool_executing", "tool_completed", "tool_result", "tool_use_message"),
+        *("tool_executing", "tool_completed", "tool_result", "tool_use_message_update"),
         *("message_start", "conversation_thinking", "text_content_block_start", "conversation_responding"),
         *("text_delta", "text_content_block_stop", "message_delta", "message_stop", "assistant_message"),
         *("conversation_end", "exchange_response"),
@@ -82,7 +82,7 @@ def test_a_log_that_ends_early_is_closed() -> None:
     log = log_of(asked(), begun(), arguments("call_1", "look", "{}"), ended(stop="tool_use"), CALL, begun("msg_2"))
     frames = objects(spoken(AgentXDialect(), log))
     assert [frame["type"] for frame in frames[-5:]] == [
-        *("message_discarded", "tool_result", "tool_use_message", "error_message", "exchange_response")
+        *("message_discarded", "tool_result", "tool_use_message_update", "error_message", "exchange_response")
     ]
     assert frames[-1]["data"]["status"] == "failed"
     assert len({frame["uuid"] for frame in frames}) == len(frames)

@@ -180,7 +180,7 @@ def test_a_dropped_attempt_is_closed_and_named() -> None:
         "finish-step",
         "start-step",
     ]
-    assert after[2]["data"] == {"message": "msg_1"}
+    assert after[2]["data"] == {"messageId": "msg_1"}
     assert of_kind(told, "tool-output")[0]["toolCallId"] == "call_1.2", "the id of a dropped call is not used again"
 
 

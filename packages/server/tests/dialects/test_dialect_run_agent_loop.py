@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 import pytest
 
 import heald
@@ -63,7 +64,7 @@ async def test_the_conversation_that_the_page_resends() -> None:
     (request,) = model.requests
     assert request.settings.system is not None
     assert request.settings.system.endswith("Be brief.")
-    assert request.messages == [
+    assert [msgspec.structs.replace(message, timestamp=None) for message in request.messages] == [
         user_message("Weather?"),
         Message(
             role="assistant",

@@ -6,6 +6,7 @@ import subprocess
 from heald.commands.finding import FROM_CHECKOUT, DoctorFinding, Findings, missing, ok, wrong
 from heald.core.distribution import install_advice
 from heald.core.errors import HealdError
+from heald.tools.process_environment import environment_of
 
 _INSTALL_BROWSER = "Debian: apt install chromium. Elsewhere install Chrome, or set HEALD_CHROMIUM to its path."
 _TIMEOUT_SECONDS = 10.0
@@ -29,7 +30,11 @@ def _describe_program(program: str) -> str:
     """Return the first line that ffmpeg prints about itself."""
     try:
         process = subprocess.run(
-            [program, "-version"], capture_output=True, timeout=_TIMEOUT_SECONDS, stdin=subprocess.DEVNULL
+            [program, "-version"],
+            env=environment_of(),
+            capture_output=True,
+            timeout=_TIMEOUT_SECONDS,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return f"{program}, which prints no version"

@@ -33,7 +33,7 @@ async def test_a_provider_of_your_own_that_reports_no_cost() -> None:
 
 async def test_one_that_reports_it_may_have_a_budget_in_dollars() -> None:
     async with heald.Agent(Adapter(0.25), budget=heald.Budget(usd=1)) as agent:
-        assert (await agent.run("Hi")).cost == 0.25
+        assert (await agent.run("Hi")).cost_usd == 0.25
 
 
 async def test_one_that_does_not_may_not() -> None:
@@ -47,7 +47,7 @@ async def test_an_endpoint_in_no_price_list() -> None:
         ScriptedServer([wire_reply("chat", text="Hello")]) as server,
         heald.Agent(heald.Model("m", base_url=server.url)) as agent,
     ):
-        assert (await agent.run("Hi")).cost is None
+        assert (await agent.run("Hi")).cost_usd is None
 
 
 def test_the_report_of_an_evaluation_calls_it_unknown() -> None:

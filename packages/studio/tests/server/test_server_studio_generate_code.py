@@ -224,7 +224,7 @@ async def test_a_recording_is_shown_as_pictures(tmp_path: Path) -> None:
         {"text": "", "images": [], "videos": [f"data:image/gif;base64,{video}"]},
         {"text": "", "images": [f"data:video/mp4;base64,{video}"], "videos": []},  # where an older page puts it
     ):
-        model = _Listening()
+        model = _Listening(S.call("create_file", path="index.html", content=page("Clip")))
         async with atelier(tmp_path, {"one": model}) as server:
             received, _, _ = await _receive_all(server, _message(inputMode="video", prompt=prompt, numVariants=1))
         assert received[-1]["type"] == "variantComplete"
@@ -304,6 +304,29 @@ async def test_one_that_fails_reports_it_and_the_others_go_on(tmp_path: Path) ->
             "The provider is out of order."
         ]
         assert "error" not in {kind for _, kind in kinds}
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([], id="no file"),
+        pytest.param([S.call("create_file", path="style.css", content="h1 {}")], id="another file"),
+        pytest.param([S.call("create_file", path="index.html", content="  ")], id="an empty page"),
+    ],
+)
+async def test_a_variant_without_a_page_is_never_complete(calls: list[Any], tmp_path: Path) -> None:
+    scripts: dict[str, Script] = {
+        "anthropic/claude-opus-4-6": writer("Good"),
+        "gemini/gemini-3-pro-preview": lambda: S([["I see. ", *calls], "All is well."]),
+    }
+    async with atelier(tmp_path, scripts) as server:
+        frames, code, _ = await _receive_all(server, _message(numVariants=2))
+        (project,) = (await server.ask("GET", "/projects"))["projects"]
+        variants = (await server.over(project["id"]))["versions"][0]["variants"]
+    assert code == 1000
+    assert [frame["type"] for frame in (_of(frames, 0)[-1], _of(frames, 1)[-1])] == ["variantComplete", "variantError"]
+    assert _of(frames, 1)[-1]["value"].startswith("The model wrote no page; retry it")
+    assert [variant["status"] for variant in variants] == ["completed", "failed"]
 
 
 async def test_where_all_fail_the_socket_closes_with_4332(tmp_path: Path) -> None:

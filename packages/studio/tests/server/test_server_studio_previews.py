@@ -69,7 +69,7 @@ async def test_a_ticket_cannot_be_guessed_or_bent(tmp_path: Path) -> None:
         bent = [
             bytes([raw[0] ^ 1]) + raw[1:],
             raw[:-2] + bytes([raw[-2] ^ 1]) + raw[-1:],
-            raw[:16] + raw[16:].replace(b",0]", b",1]"),
+            raw[:16] + raw[16:].replace(b",0,", b",1,"),
             raw[16:],
             raw[:16],
             b"",
@@ -111,6 +111,19 @@ async def test_a_preview_goes_with_its_project(tmp_path: Path) -> None:
         state, variant = await _variant(server)
         await server.ask("DELETE", f"/projects/{state['id']}", 204)
         assert await _status(server, variant["preview"]) == 404
+
+
+async def test_an_error_in_a_frame_is_a_page_that_may_be_framed(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        state, variant = await _variant(server, stack="html_css")
+        await server.client.delete(f"/projects/{state['id']}")
+        async with server.client.get(variant["preview"], headers={"Sec-Fetch-Dest": "iframe"}) as answer:
+            assert answer.status == 404
+            assert answer.content_type == "text/html"
+            assert f"frame-ancestors {server.url}" in answer.headers["Content-Security-Policy"]
+            assert "postMessage" not in await answer.text()  # the page around it retries what has no bridge
+        async with server.client.get(variant["preview"]) as answer:
+            assert answer.content_type == "application/json"
 
 
 async def test_a_preview_shows_the_files_as_they_are_now(tmp_path: Path) -> None:

@@ -59,26 +59,28 @@ class ApprovalCheck(InvariantCheck):
             self.report("I38", seq, f"the approval {approval!r} is never resolved")
 
     def _i38_asked(self, event: Event, data: ev.ApprovalRequested) -> None:
-        call = self._calls.setdefault(data.call, _ApprovalState())
+        call = self._calls.setdefault(data.call_id, _ApprovalState())
         if data.approval in self._known:
             self.report("I38", event, f"the approval {data.approval!r} is requested a second time")
             return
         self._known.add(data.approval)
-        self._waiting[data.approval] = data.call
+        self._waiting[data.approval] = data.call_id
         if call.running or call.over:
-            self.report("I38", event, f"the approval of {data.call!r} is requested after the call started")
+            self.report("I38", event, f"the approval of {data.call_id!r} is requested after the call started")
         call.waiting, call.denied = data.approval, False
 
     def _i38_resolved(self, event: Event, data: ev.ApprovalResolved) -> None:
-        if self._waiting.get(data.approval) != data.call:
+        if self._waiting.get(data.approval) != data.call_id:
             self.report(
-                "I38", event, f"the approval {data.approval!r} of {data.call!r} is resolved and was not waiting"
+                "I38", event, f"the approval {data.approval!r} of {data.call_id!r} is resolved and was not waiting"
             )
             return
         del self._waiting[data.approval]
-        call = self._calls[data.call]
+        call = self._calls[data.call_id]
         if call.over:
-            self.report("I38", event, f"the approval {data.approval!r} is resolved after the result of {data.call!r}")
+            self.report(
+                "I38", event, f"the approval {data.approval!r} is resolved after the result of {data.call_id!r}"
+            )
         call.waiting, call.denied = None, data.decision == "denied"
 
     def _i38_allowed(self, event: Event, call_id: str) -> None:

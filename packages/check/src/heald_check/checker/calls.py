@@ -97,7 +97,7 @@ class ToolCallCheck(InvariantCheck):
         match event.data:
             case ev.FilePreview(id=call_id) | ev.FilePreviewReset(id=call_id):
                 self._i32_before_result(event, call_id)
-            case ev.QuestionAsked(call=call_id) | ev.QuestionAnswered(call=call_id):
+            case ev.QuestionAsked(call_id=call_id) | ev.QuestionAnswered(call_id=call_id):
                 self._i32_while_running(event, call_id)
                 if call_id in self._open:
                     self._open[call_id].waits = isinstance(event.data, ev.QuestionAsked)

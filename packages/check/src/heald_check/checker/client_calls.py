@@ -25,7 +25,7 @@ class ClientCallCheck(InvariantCheck):
                 self._running[call_id] = name
             case ev.ClientToolRequested():
                 self._i3b_requested(event, event.data)
-            case ev.ConversationWaiting(calls=calls):
+            case ev.ConversationWaiting(call_ids=calls):
                 self._i3b_waiting(event, calls)
             case ToolResult(id=call_id):
                 self._running.pop(call_id, None)

@@ -22,7 +22,7 @@ class CompactionCheck(InvariantCheck):
 
     def on_event(self, event: Event) -> None:
         match event.data:
-            case ev.MessageStart(message=message):
+            case ev.MessageStart(message_id=message):
                 self._message = message
             case ev.SessionRewound():
                 self._rewound = True

@@ -70,7 +70,7 @@ class ContentCheck(InvariantCheck):
                 self._open.blocks["thinking"][index] = _StreamedBlock()
             case ev.ToolUseContentBlockStart(index=index, id=call, name=name) if self._open is not None:
                 self._open.blocks["tool"][index] = _StreamedBlock(call=call, name=name)
-            case ev.MessageStart(message=message):
+            case ev.MessageStart(message_id=message):
                 self._i25_all_called(event)
                 self._open = _StreamedMessage(message)
             case ev.MessageDelta(stop_reason=stop):

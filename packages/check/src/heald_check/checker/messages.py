@@ -35,16 +35,16 @@ class MessageCheck(InvariantCheck):
             case ev.MessageStart():
                 self._i26_answered(event)
                 self._i29_attempt(event, event.data)
-                self._i20_open(event, event.data.message)
-            case ev.MessageDelta(message=message):
+                self._i20_open(event, event.data.message_id)
+            case ev.MessageDelta(message_id=message):
                 if message != self._message:
                     self.report("I21", event, f"message_delta of {message!r} stands outside it")
-            case ev.MessageStop(message=message):
+            case ev.MessageStop(message_id=message):
                 if self._i20_close(event, message):
                     self._i22_closed(event)
                     self._unanswered[message] = None
                 self._attempt, self._discarded, self._retry = 0, None, None
-            case ev.MessageDiscarded(message=message):
+            case ev.MessageDiscarded(message_id=message):
                 self._i20_close(event, message)
                 self._discarded = message
             case ev.AssistantMessage():
@@ -148,8 +148,8 @@ class MessageCheck(InvariantCheck):
         self._resumed = False
 
     def _i29_retry(self, event: Event, data: ev.RetryScheduled) -> None:
-        if data.message != self._discarded or self._retry is not None:
-            self.report("I29", event, f"retry_scheduled follows no attempt {data.message!r} that was just discarded")
+        if data.message_id != self._discarded or self._retry is not None:
+            self.report("I29", event, f"retry_scheduled follows no attempt {data.message_id!r} that was just discarded")
         elif data.attempt != self._attempt + 1:
             self.report("I29", event, f"retry_scheduled names attempt {data.attempt} where {self._attempt + 1} is next")
         self._retry = data.attempt

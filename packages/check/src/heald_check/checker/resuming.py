@@ -31,7 +31,7 @@ class ResumeCheck(InvariantCheck):
             case ToolResult(id=call_id):
                 self._calls.pop(call_id, None)
                 self._unresolved.pop(call_id, None)
-            case ev.MessageStart(message=message):
+            case ev.MessageStart(message_id=message):
                 if message in self._before:
                     self.report("I63", event, f"the message {message!r} starts a second time after a resume")
                 self._message = message

@@ -20,12 +20,12 @@ class TotalsCheck(InvariantCheck):
 
     def on_event(self, event: Event) -> None:
         match event.data:
-            case ev.MessageDelta(message=message, usage=usage):
+            case ev.MessageDelta(message_id=message, usage=usage):
                 self._i50_counted(event, usage)
                 if message in self._usage:
                     self.report("I50", event, f"the usage of {message!r} is given a second time")
                 self._usage[message] = usage
-            case ev.MessageDiscarded(message=message, usage=usage):
+            case ev.MessageDiscarded(message_id=message, usage=usage):
                 self._i50_counted(event, usage)
                 if usage != Usage() or message not in self._usage:
                     self._usage[message] = usage

@@ -45,8 +45,8 @@ class Attempt:
         return "failed" if self.is_done else "running"
 
     @property
-    def cost(self) -> float | None:
-        return self.result.cost if self.result is not None else None
+    def cost_usd(self) -> float | None:
+        return self.result.cost_usd if self.result is not None else None
 
     @property
     def usage(self) -> Usage:

@@ -18,6 +18,7 @@ from heald.core.errors import HealdError
 from heald.core.events import ApprovalRequested, QuestionAsked
 from heald.core.messages import Message
 from heald.tools.approvals import Approval
+from heald.tools.git.repository import GitRepository
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.attempts.attempt import Attempt, AttemptSetup, run_attempt, run_in_thread
 from heald_cli.attempts.choice import Choice, ask_choice, choose_named, choose_passing
@@ -26,7 +27,7 @@ from heald_cli.attempts.view import AttemptRows, check_lines, describe_missing
 from heald_cli.own_tools import open_own_tools, print_problems
 from heald_cli.questions import ask_approval, ask_question
 from heald_cli.repository.applied_attempts import AppliedAttempts, ChangedMeanwhile
-from heald_cli.repository.git import GitRepository
+from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_cli.repository.worktrees import Worktrees
 from heald_cli.run_agent import AgentPlace, complete_question, make_agent
 
@@ -57,7 +58,8 @@ class AttemptRun:
         self._data = data_folder(getattr(options, "data", None))
         self._history = list(history)
         self._repository = repository
-        self._applied = AppliedAttempts(repository, self._data)
+        self._limits = CheckpointLimits.of(options)
+        self._applied = AppliedAttempts(repository, self._data, self._limits)
         self._telemetry = telemetry
         self._asking = asyncio.Lock()  # one attempt asks at a time
         self._rows = AttemptRows()
@@ -86,7 +88,7 @@ class AttemptRun:
     async def _open_setup(self) -> AsyncGenerator[AttemptSetup]:
         """Make the worktrees. At the end they are removed, or kept if that was asked for."""
         options = self._options
-        worktrees = Worktrees(self._repository, self._data)
+        worktrees = Worktrees(self._repository, self._data, self._limits)
         try:
             base = await run_in_thread(self._applied.save_base)
             await run_in_thread(lambda: worktrees.create(base, options.attempts))

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from heald.commands.terminal import print_note
 from heald.core.errors import ConfigurationError
 from heald.core.messages import Message
+from heald.tools.git.program import GitFailed
+from heald.tools.git.repository import GitRepository, find_repository
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.attempts.attempt_run import AttemptRun, NamedModel
-from heald_cli.repository.git import GitFailed, GitRepository, find_repository
 from heald_cli.repository.worktrees import remove_leftovers
 from heald_cli.run_agent import check_folder
 from heald_cli.telemetry import start_telemetry

@@ -70,7 +70,7 @@ def describe_outcome(attempt: Attempt) -> str:
         parts.append(_describe_check(attempt))
     if attempt.status != "completed":
         parts.append(f"{attempt.status}: {attempt.error}" if attempt.error else attempt.status)
-    return ", ".join([*parts, format_seconds(attempt.seconds), format_usd(attempt.cost)])
+    return ", ".join([*parts, format_seconds(attempt.seconds), format_usd(attempt.cost_usd)])
 
 
 def describe_changes(attempt: Attempt) -> str:
@@ -116,7 +116,7 @@ def attempt_as_json(attempt: Attempt, *, is_kept: bool) -> dict[str, Any]:
         "check": {"exit_code": check.exit_code, "lines": list(check.lines)} if check is not None else None,
         "seconds": round(attempt.seconds, 3),
         "usage": to_builtins(attempt.usage),
-        "cost_usd": attempt.cost,
+        "cost_usd": attempt.cost_usd,
         "answer": attempt.result.text if attempt.result is not None else "",
         "error": attempt.error or None,
         "folder": attempt.worktree.folder if is_kept else None,

@@ -2,12 +2,13 @@
 
 import argparse
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from heald.commands.logs import log_to
+from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import named_model
 from heald.commands.options import add_options
 from heald.commands.request_settings import reasoning_of
@@ -22,10 +23,12 @@ from heald.tools.shell.sandbox import Sandbox
 from heald_cli.attempts.command import clean_leftovers
 from heald_cli.chat.session import ChatSession, EventHandler
 from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.markdown_files import find_project_folder, project_folder_state
 from heald_cli.model_choice import default_model
 from heald_cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
 from heald_cli.project_notes import find_notes, notes_state
+from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_server.models import KnownModels
 
 EXAMPLES = """examples:
@@ -52,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    protect_memory()
     folder = Path(options.folder)
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r} to work in; create it first.")
@@ -71,11 +75,11 @@ def run(options: argparse.Namespace) -> int:
         edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
-    Permissions(settings.permissions, settings.rules)
+    Permissions(settings.mode(), settings.rules)
+    report_missing_sandbox(settings.mode(), sandbox)
     named_tools(settings.tools, sandbox)
     clean_leftovers(data_folder(options.data))
-    log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
+    log_to("warning", data_folder(options.data) / "chat.log")  # the screen is for the conversation
     if sys.stdin.isatty() and can_redraw(sys.stdout):
         _ask_about_notes(settings.workspace)
         with hold_typing(sys.stdin):
@@ -114,6 +118,7 @@ async def _open_chat(
             own_tools=own_tools.sources,
             on_event=on_event,
             data=data_folder(options.data),
+            limits=CheckpointLimits.of(options),
             extras=ExtrasCollector(options),
             after_crash=options.after_crash,
         )

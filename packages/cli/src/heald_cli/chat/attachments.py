@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from heald.agent.agent import Agent
 from heald.core.errors import HealdError
 from heald.core.media import picture_header
-from heald.core.messages import Image
+from heald.core.messages import Image, ResultPart, Text
 from heald.tools.files.ignore import IgnoredFiles
 from heald.tools.tool_fault import ToolFault
 from heald.tools.workspace.base import Workspace
@@ -52,6 +53,17 @@ def attach_files(text: str, workspace: Workspace, pictures: Mapping[str, Image] 
         if part is not None:
             request.parts.append(part)
     return request
+
+
+async def hide_in_attachments(agent: Agent, parts: "Sequence[str | ResultPart]") -> "list[str | ResultPart]":
+    """Hide secret values in what is added to a request. The first part is the person's own text."""
+    hidden = list(parts[:1])
+    for part in parts[1:]:
+        if isinstance(part, str):
+            hidden.append(await agent.hide_secrets(part))
+        else:
+            hidden.append(Text(await agent.hide_secrets(part.text)) if isinstance(part, Text) else part)
+    return hidden
 
 
 def complete_mention(text: str, workspace: Workspace) -> tuple[str, Sequence[str]]:

@@ -10,11 +10,12 @@ from heald.commands.terminal import BOLD
 from heald.config.keys import command_keys
 from heald.core.errors import ConfigurationError
 from heald.core.messages import Message, Text, user_message
+from heald.tools.git.repository import find_repository
 from heald_cli.attempts.attempt_run import AttemptRun
 from heald_cli.attempts.command import check_options
 from heald_cli.attempts.report import AttemptReport
 from heald_cli.repository.applied_attempts import AppliedAttempts
-from heald_cli.repository.git import find_repository
+from heald_cli.repository.checkpoint_store import CheckpointLimits
 
 if TYPE_CHECKING:
     from heald_cli.chat.console import ChatConsole
@@ -56,7 +57,8 @@ async def undo_attempt(console: "ChatConsole") -> list[str]:
     repository = await asyncio.to_thread(find_repository, console.chat.folder)
     if repository is None:
         return []
-    lines = await asyncio.to_thread(AppliedAttempts(repository, console.chat.data).undo)
+    limits = CheckpointLimits.of(console.options)
+    lines = await asyncio.to_thread(AppliedAttempts(repository, console.chat.data, limits).undo)
     _notify(console, "I undid what that agent had changed; the files are as before it.", "The attempt is undone.")
     console.applied_seq = None
     return lines

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from heald.core.errors import HealdError
 from heald.core.messages import Image
+from heald.tools.process_environment import environment_of
 from heald_cli.chat.attachments import to_image
 
 _PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
@@ -20,6 +21,7 @@ _READERS: tuple[tuple[str, str, list[str]], ...] = (
     ("pngpaste", "", ["-"]),
 )
 """A program, the variable that it needs, and the arguments that make it write a picture."""
+_DISPLAY = ("HOME", "DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XDG_RUNTIME_DIR")
 
 
 def normalize_paste(text: str) -> str:
@@ -68,7 +70,11 @@ def _read_clipboard(name: str, words: list[str]) -> bytes:
     """Run a program and return its output; empty if it fails, takes too long or writes too much."""
     try:
         with subprocess.Popen(
-            [name, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [name, *words],
+            env=environment_of(*_DISPLAY),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         ) as process:
             timer = Timer(_CLIPBOARD_SECONDS, process.kill)
             timer.start()

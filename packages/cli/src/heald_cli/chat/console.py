@@ -22,7 +22,7 @@ from heald.core.messages import Image, ResultPart, user_message
 from heald.tools.approvals import NotPending
 from heald.tools.sanitize import sanitize_text
 from heald.tools.shell.background_commands import BackgroundCommand
-from heald_cli.chat.attachments import attach_files, complete_mention
+from heald_cli.chat.attachments import attach_files, complete_mention, hide_in_attachments
 from heald_cli.chat.clipboard import clipboard_picture, normalize_paste
 from heald_cli.chat.commands import complete_command, more_commands, run_command
 from heald_cli.chat.display import EventDisplay
@@ -136,12 +136,12 @@ class ChatConsole:
         for names, handler in keys.items():
             self.screen.bindings.add(*names)(_handle(handler))
         is_deciding = Condition(lambda: self.display.approval is not None and not self.screen.buffer.text)
-        for name in "yYnNaA":
+        for name in "yYnNaAvV":
             self.screen.bindings.add(name, filter=is_deciding)(self._decide)
         has_plan = Condition(
             lambda: self.display.plan is not None and not self.chat.is_busy and not self.screen.buffer.text
         )
-        for name in "yYnNeE":
+        for name in "yYnNeEvV":
             self.screen.bindings.add(name, filter=has_plan & ~is_deciding)(self._decide_plan)
 
     def _decide_plan(self, event: KeyPressEvent) -> None:
@@ -156,6 +156,8 @@ class ChatConsole:
                 self._requests.put_nowait("/plan go")
             case "e":
                 self._requests.put_nowait("/plan edit")
+            case "v":
+                self.display.show_plan()
             case _:
                 self.display.plan = None
                 self.note("Describe what the plan should have, or /plan off.")
@@ -170,6 +172,9 @@ class ChatConsole:
             return
         session = self.chat.session
         answer = event.data.lower()
+        if answer == "v":
+            self.display.show_whole_call()
+            return
         with suppress(NotPending):  # its exchange has just ended
             if answer == "n":
                 session.deny(request.approval, "The person denied it.")
@@ -288,12 +293,17 @@ class ChatConsole:
         if (problem := self.chat.saved.problem) and problem != self._checkpoint_problem:
             self._checkpoint_problem = problem
             self.note(f"No checkpoint is saved: {problem} /undo restores only what tools wrote.")
+        self.note(*self.chat.saved.collect_notes())
         changed = "" if self.chat.is_busy else await self.chat.saved.describe_outside_changes()
         await self.send_parts(text, [*request.parts, *resources, *([f"\n\n{changed}"] if changed else [])])
 
     async def send_parts(self, text: str, parts: "Sequence[str | ResultPart]", *, is_command: bool = False) -> None:
-        """Send a request that begins with the text. Of a command, the text is what was typed instead."""
+        """Send a request that begins with the text. Of a command, the text is what was typed instead.
+
+        The first part is what the person wrote; in what is added to it, secret values are hidden.
+        """
         session = self.chat.session
+        parts = await hide_in_attachments(session, parts)
         if self.chat.is_busy:
             self.note(f"(waits for its turn) {text.splitlines()[0][:100]}")
         message = user_message(*parts)

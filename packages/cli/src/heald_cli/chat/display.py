@@ -32,11 +32,14 @@ from heald.core.events import (
 )
 from heald.core.messages import Message, Text, ToolResult
 from heald.core.server_tool_events import ServerToolCall
+from heald.tools.files.access import count_changes
 from heald.tools.sanitize import sanitize_text
-from heald_cli.approval_view import approval_lines, diff_lines
+from heald.tools.visible_text import describe_hidden, escape_line, whole_rows
+from heald_cli.approval_view import diff_lines, show_approval
 from heald_cli.chat.planning import PLAN_KEYS
 from heald_cli.chat.screen import ChatScreen
 from heald_cli.chat.subagents import Subagents
+from heald_cli.escaped_rows import lay_out, note_lines
 from heald_cli.event_text import (
     call_line,
     describe_context,
@@ -45,6 +48,7 @@ from heald_cli.event_text import (
     describe_server_call,
     failed_command,
 )
+from heald_cli.question_view import question_lines
 
 if TYPE_CHECKING:
     from heald_cli.chat.markdown import MarkdownStream
@@ -63,6 +67,8 @@ class EventDisplay:
         self.approval: ApprovalRequested | None = None
         """The call that waits for a decision."""
         self.approval_since = 0.0
+        self.left_out = 0
+        """The characters of that call which the screen does not show."""
         self.question: QuestionAsked | None = None
         self.session = ""
         """The session of the conversation. Events of other sessions are those of its subagents."""
@@ -88,8 +94,25 @@ class EventDisplay:
         self._since = 0.0
 
     def offer_plan(self, plan: str) -> None:
-        """Ask the person what to do with a plan."""
+        """Ask the person what to do with a plan. A plan with hidden characters is shown as text."""
         self.plan, self.approval_since = plan, monotonic()
+        if describe_hidden(plan):
+            self.show_plan()
+
+    def show_plan(self) -> None:
+        """Print the plan as text, with nothing formatted away."""
+        if self.plan is None:
+            return
+        columns = self._screen.columns
+        lines = lay_out(whole_rows(self.plan), "  │ ", self._paint, columns)
+        self._screen.print_rows([*lines, *note_lines(describe_hidden(self.plan), self._paint, columns, YELLOW)])
+
+    def show_whole_call(self) -> None:
+        """Print all of the call that waits for a decision."""
+        if self.approval is None:
+            return
+        self._screen.print_rows(show_approval(self.approval, self._paint, self._screen.columns, whole=True).lines)
+        self.approval_since = monotonic()
 
     def on_event(self, event: Event) -> None:
         if self.session and event.session != self.session and not isinstance(event.data, _DECISIONS):
@@ -204,9 +227,10 @@ class EventDisplay:
     def status(self, *, busy: bool, waiting: int, has_text: bool) -> str:
         """Return the line above the input."""
         if self.approval is not None:
-            keys = "y yes · n no · a always this · Esc stop"
+            more = f" · v view all ({self.left_out:,} characters are left out)" if self.left_out else ""
+            keys = f"y yes · n no · a always this{more} · Esc stop"
             keys = f"Clear the line first (Ctrl-U); then {keys}" if has_text else keys
-            return self._paint(f"Allow {sanitize_text(self.approval.name)}? {keys}", YELLOW, BOLD)
+            return self._paint(f"Allow {escape_line(self.approval.name)}? {keys}", YELLOW, BOLD)
         if self.question is not None:
             return self._paint("Answer the question, by a number or in your own words.", YELLOW, BOLD)
         if self.plan is not None and not busy:
@@ -274,8 +298,9 @@ class EventDisplay:
             return
         self.approval = request = self._waiting[0]
         self.approval_since = monotonic()
-        head = self._paint(f"? {sanitize_text(request.name)}", YELLOW, BOLD)
-        self._screen.print(head, *approval_lines(request, self._paint))
+        view = show_approval(request, self._paint, self._screen.columns)
+        self.left_out = view.left_out
+        self._screen.print_rows([self._paint(f"? {escape_line(request.name)}", YELLOW, BOLD), *view.lines])
 
     def _resolve_approval(self, approval: str, decision: str) -> None:
         self._waiting = [request for request in self._waiting if request.approval != approval]
@@ -286,10 +311,7 @@ class EventDisplay:
 
     def _ask(self, question: QuestionAsked) -> None:
         self.question = question
-        choices = [
-            f"  {number}. {sanitize_text(suggestion)}" for number, suggestion in enumerate(question.suggestions, 1)
-        ]
-        self._screen.print(self._paint(f"? {sanitize_text(question.text)}", YELLOW, BOLD), *choices)
+        self._screen.print_rows(question_lines(question, "? ", self._paint, self._screen.columns))
 
 
 def _output_lines(text: str, paint: Colours) -> list[str]:
@@ -298,11 +320,3 @@ def _output_lines(text: str, paint: Colours) -> list[str]:
     left = len(lines) - _MAX_OUTPUT_LINES
     head = [paint(f"  … {left} lines before", DIM)] if left > 0 else []
     return [*head, *(paint(f"  {line}", DIM) for line in lines[-_MAX_OUTPUT_LINES:])]
-
-
-def count_changes(diff: str) -> str:
-    """Count the lines that were added and removed."""
-    lines = [line for line in diff.splitlines() if not line.startswith(("--- ", "+++ "))]
-    added = sum(line.startswith("+") for line in lines)
-    removed = sum(line.startswith("-") for line in lines)
-    return f"+{added} −{removed}"

@@ -39,8 +39,10 @@ async def chat_plain(chat: ChatSession) -> int:
 
 async def _answer(chat: ChatSession, text: str) -> int:
     request = _expand(chat, text)
+    from heald_cli.chat.attachments import hide_in_attachments
+
     attached = await asyncio.to_thread(_attach, request, chat.session.workspace)
-    result = await chat.session.run(user_message(*attached))
+    result = await chat.session.run(user_message(*await hide_in_attachments(chat.session, attached)))
     if result.error is not None:
         print_note(result.error.message)
     return EXIT_CODES[result.status]

@@ -16,7 +16,7 @@ from heald_cli.approval_view import diff_lines
 if TYPE_CHECKING:
     from heald_cli.chat.console import ChatConsole
 
-PLAN_KEYS = "y carry it out · e edit it · n go on planning"
+PLAN_KEYS = "y carry it out · v view it as text · e edit it · n go on planning"
 _NOTE = (
     "[Plan mode: change nothing, only read. Answer with a plan: numbered steps, the files that each step changes, and "
     "how the result is checked. Nothing is changed until I approve it.]"

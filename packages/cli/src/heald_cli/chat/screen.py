@@ -27,6 +27,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from heald.commands.terminal import ThemeName, has_colours
+from heald.tools.process_environment import environment_without_keys
 
 if TYPE_CHECKING:
     from heald_cli.chat.markdown import Renderer
@@ -104,7 +105,7 @@ class ChatScreen:
 
     async def run_program(self, argv: list[str]) -> int:
         """Give the terminal to another program until it ends. Returns its exit code."""
-        return await run_in_terminal(lambda: subprocess.call(argv), in_executor=True)
+        return await run_in_terminal(lambda: subprocess.call(argv, env=environment_without_keys()), in_executor=True)
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[None]:

@@ -22,6 +22,7 @@ from heald.sessions.settings import SessionSettings
 from heald.sessions.store import iterate_events
 from heald.sessions.store_errors import StoreError
 from heald.tools.families import named_tools
+from heald.tools.git.program import GitFailed
 from heald.tools.registry import ToolLike
 from heald.tools.shell.background_commands import BackgroundCommand, BackgroundCommands
 from heald.tools.shell.sandbox import Sandbox
@@ -32,10 +33,10 @@ from heald_cli.markdown_files import MarkdownFile
 from heald_cli.model_choice import check_chat_model
 from heald_cli.project_commands import load_commands
 from heald_cli.project_skills import load_skills
-from heald_cli.repository.checkpoints import Checkpoints, open_checkpoints
+from heald_cli.repository.checkpoint_store import CheckpointLimits
+from heald_cli.repository.checkpoints import open_checkpoints
 from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints
 from heald_cli.repository.exchange_history import UndoableExchange, list_exchanges
-from heald_cli.repository.git import GitFailed
 from heald_cli.repository.undo import redo, undo
 from heald_server.models import KnownModels
 
@@ -58,6 +59,7 @@ class ChatSession:
         own_tools: Callable[[], Sequence[ToolLike]],
         on_event: EventHandler,
         data: Path,
+        limits: CheckpointLimits,
         extras: ExtrasCollector,
         after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
     ) -> None:
@@ -68,6 +70,7 @@ class ChatSession:
         self._own_tools = own_tools
         self._on_event = on_event
         self.data = data
+        self._limits = limits
         self._extras = extras
         self.commands: list[MarkdownFile] = []
         """The commands that the user or the project wrote as markdown."""
@@ -250,10 +253,9 @@ class ChatSession:
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
-        checkpoints = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data)
+        saved = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data, self._limits)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
         extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools))
-        saved = ExchangeCheckpoints(checkpoints)
         session = await self._sessions.open(
             info.id,
             model=model,
@@ -276,10 +278,11 @@ class ChatSession:
             self._on_event(event)
 
 
-def _open_checkpoints(folder: str, session: str, data: Path) -> Checkpoints | None:
+def _open_checkpoints(folder: str, session: str, data: Path, limits: CheckpointLimits) -> ExchangeCheckpoints:
     """Return the checkpoints of a session, if its folder is in a repository, and delete those of forgotten ones."""
-    checkpoints = open_checkpoints(folder, session, data)
+    checkpoints = open_checkpoints(folder, session, data, limits)
+    deleted = 0
     if checkpoints is not None:
-        with suppress(GitFailed):
-            checkpoints.delete_old()
-    return checkpoints
+        with suppress(GitFailed, OSError):
+            deleted = checkpoints.delete_old()
+    return ExchangeCheckpoints(checkpoints, deleted)

@@ -2,11 +2,12 @@
 
 import argparse
 import asyncio
-import logging
 import sys
 from functools import partial
 
 from heald.agent.folder_extras import FolderExtras
+from heald.commands.logs import log_to
+from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import named_model
 from heald.commands.options import add_options
 from heald.commands.request_settings import reasoning_of
@@ -18,6 +19,7 @@ from heald.tools.permissions import Permissions
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.chat.session import KIND
 from heald_cli.folder_extras import ExtrasCollector
+from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.model_choice import check_chat_model, default_model
 from heald_cli.own_tools import builtin_names, open_own_tools
 from heald_server.models import KnownModels
@@ -38,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         raise ConfigurationError("heald acp is started by an editor; to talk in this terminal use `heald chat`.")
-    logging.basicConfig(level=options.log.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    protect_memory()
+    log_to(options.log)
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
         model=options.model or "",
@@ -54,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
         edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
-    Permissions(settings.permissions, settings.rules)
+    Permissions(settings.mode(), settings.rules)
+    report_missing_sandbox(settings.mode(), sandbox)
     named_tools(settings.tools, sandbox)
     asyncio.run(_serve(options, models, settings, sandbox))
     return 0

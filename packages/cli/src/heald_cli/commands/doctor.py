@@ -16,7 +16,7 @@ from heald.config.paths import data_path
 from heald.core.errors import HealdError
 from heald.core.json import encode_text
 from heald.tools.sanitize import sanitize_text
-from heald_cli.doctor.machine import check_data_folder, check_python, check_ripgrep
+from heald_cli.doctor.machine import check_data_folder, check_database, check_python, check_ripgrep
 from heald_cli.doctor.network import check_network, skip_network
 from heald_cli.doctor.own_tools import check_own_tools
 from heald_cli.doctor.plugins import check_distributions, check_plugins
@@ -53,6 +53,7 @@ async def _run_checks(data: Path, network: bool, quiet: bool) -> list[DoctorFind
     checks: dict[str, Check] = {
         "python": check_python,
         "data": lambda: check_data_folder(data),
+        "sessions": lambda: check_database(data),
         "settings": check_settings,
         "own tools": check_own_tools,
         "sandbox": check_sandbox,

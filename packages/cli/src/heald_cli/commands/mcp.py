@@ -2,9 +2,10 @@
 
 import argparse
 import asyncio
-import logging
 import sys
 
+from heald.commands.logs import log_to
+from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import check_endpoint
 from heald.commands.stores import open_named_store
 from heald.core.errors import ConfigurationError
@@ -12,6 +13,7 @@ from heald_cli.commands import serve
 from heald_cli.mcp_sign_in import act_on_servers
 from heald_cli.own_tools import open_own_tools, print_problems
 from heald_cli.server_context import make_context
+from heald_server.protocols.installed import require_protocol
 from heald_server.settings import ServerSettings
 
 EXAMPLES = """examples:
@@ -37,21 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.act != "serve":
         return act_on_servers(options)
+    require_protocol("mcp").require_packages()
     if options.http:
         options.open = False
         return serve.run(options)
     if sys.stdin.isatty():
         raise ConfigurationError("heald mcp is started by an MCP client; --http serves at an address.")
     check_endpoint(options)
-    logging.basicConfig(level=options.log.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    protect_memory()
+    log_to(options.log)
     asyncio.run(_serve_pipes(options))
     return 0
 
 
 async def _serve_pipes(options: argparse.Namespace) -> None:
-    from heald_server.protocols.installed import require_protocol
-
-    require_protocol("mcp").require_packages()
     from mcp.server.stdio import stdio_server
 
     from heald_server.app import list_routes

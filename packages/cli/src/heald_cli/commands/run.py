@@ -9,8 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from heald.agent.agent import Agent
 from heald.agent.result import AgentResult
+from heald.commands.logs import hide_in_warnings
+from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import named_model
 from heald.commands.options import add_options
 from heald.commands.stdin import read_stdin
@@ -18,7 +22,7 @@ from heald.commands.terminal import print_note
 from heald.config.paths import data_path
 from heald.core.errors import ConfigurationError
 from heald.core.media import describe_picture_fault, picture_type
-from heald.core.messages import Image, Message, user_message
+from heald.core.messages import Image, Message, Text, user_message
 from heald_cli.console_printer import ConsolePrinter
 from heald_cli.json_printer import JsonPrinter
 from heald_cli.model_choice import default_model, no_model_error
@@ -64,6 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    protect_memory()
+    hide_in_warnings()
     question = _question(options)
     names: list[str] = options.model or ([] if options.base_url is not None else [_default_model()])
     if options.workspace or options.attempts is not None:
@@ -120,9 +126,21 @@ async def _run_with(
     if telemetry is not None:
         agent.subscribe(telemetry)
     question, faults = await complete_question(question, own_tools)
+    question = await _hide_in_attachments(agent, question)
     for fault in faults:
         print_note(fault)
     return agent, guard, await _ask(agent, question, show)
+
+
+async def _hide_in_attachments(agent: Agent, question: Message) -> Message:
+    """Hide secret values in what was added to a question."""
+    if len(question.content) < 2:
+        return question
+    parts = [
+        Text(await agent.hide_secrets(part.text)) if index and isinstance(part, Text) else part
+        for index, part in enumerate(question.content)
+    ]
+    return msgspec.structs.replace(question, content=parts)
 
 
 async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:

@@ -5,19 +5,22 @@ import asyncio
 import gc
 import os
 import sys
-import webbrowser
 from socket import socket
+from threading import Thread
 
 import msgspec
 
+from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import check_endpoint
 from heald.commands.options import add_options
-from heald.commands.stores import open_named_store, store_secrets
+from heald.commands.stores import open_named_store
 from heald.commands.terminal import print_note
 from heald.core.json import encode_text
 from heald.sessions.shared_store import SharedStore
 from heald.sessions.store import Store
+from heald.sessions.store_url import store_secrets
 from heald_cli.folder_extras import list_untrusted
+from heald_cli.open_browser import open_browser
 from heald_cli.own_tools import open_own_tools, print_problems
 from heald_cli.server_context import find_workspaces, make_context, make_settings
 from heald_cli.server_start import environment_token, new_node_name
@@ -37,23 +40,27 @@ EXAMPLES = """examples:
   HEALD_TOKEN=… heald serve --host 0.0.0.0         for other machines, which need the token
   heald serve --store postgresql://heald@db/heald   one of several servers on one database
 
-The printed address holds the token for the page; programs send it as 'Authorization: Bearer …'."""
+The printed address holds a generated token for the page; programs send it as 'Authorization: Bearer …'. A token that
+you set is not printed: the page asks for it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     connection = parser.add_argument_group("connection")
-    connection.add_argument("--token", help="token that clients must send (HEALD_TOKEN, otherwise a new one)")
+    connection.add_argument(
+        "--token", help="token that clients must send; HEALD_TOKEN is safer: every user sees command lines"
+    )
     add_options(parser, "serve", {"connection": connection})
     parser.add_argument("--json", action="store_true", help="print one line of JSON when the server is ready")
 
 
 def run(options: argparse.Namespace) -> int:
+    protect_memory()
     check_endpoint(options)
     raise_descriptor_limit()
     settings = validate_settings(make_settings(options))
     with bind(settings) as bound:
         settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
-        token = options.token or ("" if options.no_token else environment_token() or new_token())
+        token = _operator_token(options) or ("" if options.no_token else new_token())
         configure_logging(options.log, [token, *store_secrets(options.store, options.news)])
         store = open_named_store(options.data, options.store, node=new_node_name(options.node), news=options.news or "")
         asyncio.run(_serve(options, settings, token, store, bound))
@@ -83,16 +90,29 @@ async def _serve(
         await store.close()
 
 
+def _operator_token(options: argparse.Namespace) -> str:
+    """Return the token that the operator set. It is never printed."""
+    return options.token or ("" if options.no_token else environment_token())
+
+
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
     gc.freeze()  # what is loaded by now stays: examining it in a full collection would stop all streams
     base = settings.public.url if settings.public is not None else settings.address
-    address = f"{base}/#token={token}" if token else f"{base}/"
+    is_generated = bool(token) and not _operator_token(options)
+    address = f"{base}/#token={token}" if is_generated else f"{base}/"
     if options.json:
-        ready = {"ready": True, "url": settings.address, "token": token or None, "pid": os.getpid()}
+        shown_token = token if is_generated else None
+        ready = {
+            "ready": True,
+            "url": settings.address,
+            "token": shown_token,
+            "needs_token": bool(token),
+            "pid": os.getpid(),
+        }
         print(encode_text(ready), flush=True)
     else:
         print(f"Heald is at {address}", flush=True)
         if not token:
             print("No token is needed: every program of this machine has access.", file=sys.stderr, flush=True)
     if options.open and not options.json:
-        webbrowser.open(address)
+        Thread(target=open_browser, args=(address,), daemon=True).start()

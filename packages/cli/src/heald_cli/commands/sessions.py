@@ -1,11 +1,14 @@
-"""`heald sessions`: lists, shows, exports, imports, renames and deletes sessions of this machine."""
+"""`heald sessions`: lists, shows, exports, imports, renames and deletes sessions of this machine, and redacts signed
+exports."""
 
 import argparse
 import asyncio
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,10 +16,13 @@ from heald.commands.options import add_options
 from heald.commands.stores import find_session, list_sessions, open_sessions
 from heald.commands.terminal import BOLD, DIM, Colours, print_note
 from heald.commands.text_columns import align_columns, truncate
+from heald.config.paths import data_folder
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.json import encode_text
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
+from heald.sessions.signed_archive import Redaction, redact_archive, signed_lines, verify_archive
+from heald.sessions.signing_key import KEY_FILE, SigningKey, read_key, read_or_create_key
 from heald.sessions.store import iterate_events
 from heald.tools.sanitize import sanitize_text
 from heald_cli.transcript import Transcript
@@ -25,6 +31,8 @@ EXAMPLES = """examples:
   heald sessions list --search bakery
   heald sessions show ses_01ab                 the beginning of the id is enough
   heald sessions export ses_01ab -o bakery.heald
+  heald sessions export ses_01ab -o bakery.heald --sign
+  heald sessions redact bakery.heald -o public.heald --text "Anna Smith" --events 7 12-15
   heald sessions import bakery.heald
   heald sessions rename ses_01ab "The bakery"
   heald sessions delete ses_01ab ses_02cd --yes"""
@@ -40,6 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing = acts.add_parser("show", help="print the conversation of a session")
     exporting = acts.add_parser("export", help="write a session to a file that another machine can import")
     exporting.add_argument("-o", "--output", metavar="FILE", help="file to write (standard output)")
+    exporting.add_argument("--sign", action="store_true", help="sign it, so that 'heald verify' detects every change")
+    exporting.add_argument(
+        "--key",
+        metavar="FILE",
+        help="private Ed25519 key to sign with (signing.key in the data folder, made if missing)",
+    )
+    redacting = acts.add_parser("redact", help="remove data from a signed export; its signature stays valid")
+    redacting.add_argument("file", help="signed export")
+    redacting.add_argument("-o", "--output", metavar="FILE", required=True, help="file to write")
+    redacting.add_argument("--text", nargs="+", default=[], metavar="TEXT", help="everything that contains a text")
+    redacting.add_argument("--events", nargs="+", default=[], type=_seqs, metavar="N|N-M", help="events by number")
+    redacting.add_argument(
+        "--types", nargs="+", default=[], metavar="TYPE", help="events by type, such as user_message"
+    )
     importing = acts.add_parser("import", help="create a session from an exported file")
     importing.add_argument("file", help="exported file; - reads standard input")
     renaming = acts.add_parser("rename", help="change the title of a session")
@@ -64,6 +86,9 @@ def run(options: argparse.Namespace) -> int:
         "rename": _rename,
         "delete": _delete,
     }
+
+    if options.act == "redact":
+        return _redact(options)
 
     async def act() -> int:
         async with open_sessions(options.data, options.store) as sessions:
@@ -130,24 +155,76 @@ async def _show(sessions: Sessions, options: argparse.Namespace) -> int:
 
 async def _export(sessions: Sessions, options: argparse.Namespace) -> int:
     info = await find_session(sessions, options.session)
+    if options.key and not options.sign:
+        raise ConfigurationError("--key names the key of a signature; add --sign.")
     if options.output is None and sys.stdout.isatty():
         raise ConfigurationError("An exported session is not for a terminal; name a file with --output.")
+    key = _signing_key(options) if options.sign else None
+    lines = sessions.export(info.id) if key is None else signed_lines(sessions.store, info.id, key)
     if options.output is None:
-        async for line in sessions.export(info.id):
+        async for line in lines:
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return 0
-    part = f"{options.output}.part"
     size = 0
+    with _replace_private(options.output) as file:
+        async for line in lines:
+            size += file.write(line)
+    signer = f", signed with the key {key.public}" if key is not None else ""
+    print_note(f"{info.id} is in {options.output}, {size:,} bytes{signer}.")
+    return 0
+
+
+def _signing_key(options: argparse.Namespace) -> SigningKey:
+    """Return the named key, which must exist, or that of the data folder, which is created."""
+    if options.key:
+        return read_key(Path(options.key))
+    return read_or_create_key(data_folder(options.data) / KEY_FILE)
+
+
+def _redact(options: argparse.Namespace) -> int:
+    if not (options.events or options.types or any(options.text)):
+        raise ConfigurationError("Nothing is named that is to be redacted; use --text, --events or --types.")
+    redaction = Redaction(
+        seqs=frozenset(chain.from_iterable(options.events)),
+        types=frozenset(options.types),
+        texts=frozenset(filter(None, options.text)),
+    )
+    with _open_file(options.file) as file:
+        verify_archive(file)
+        file.seek(0)
+        count = 0
+        with _replace_private(options.output) as output:
+            for line, is_redacted in redact_archive(file, redaction):
+                count += is_redacted
+                output.write(line)
+            if count == 0:
+                raise ConfigurationError(f"Nothing in {options.file} is what was named, so nothing was written.")
+    print_note(f"{count:,} lines were redacted in {options.output}.")
+    return 0
+
+
+def _seqs(text: str) -> range:
+    first, _, last = text.partition("-")
+    try:
+        return range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of an event, nor a range such as 3-9") from None
+
+
+@contextmanager
+def _replace_private(path: str) -> Generator[BinaryIO]:
+    """Write a file that only its owner can read. It appears when it is complete."""
+    part = f"{path}.part"
     try:
         with os.fdopen(_create_private(part), "wb") as file:
-            async for line in sessions.export(info.id):
-                size += file.write(line)
-        os.replace(part, options.output)
+            yield file
+        os.replace(part, path)
     except OSError as error:
-        raise ConfigurationError(f"{options.output} cannot be written: {error.strerror}.") from None
-    print_note(f"{info.id} is in {options.output}, {size:,} bytes.")
-    return 0
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(part)
 
 
 def _create_private(path: str) -> int:

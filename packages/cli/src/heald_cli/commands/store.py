@@ -12,6 +12,7 @@ from heald.sessions.one_node import as_shared
 from heald.sessions.session_check import check_session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.shared_store import SharedStore
+from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import iterate_sessions
 from heald.sessions.store_copy import copy_sessions
 from heald.sessions.stores import open_store
@@ -52,6 +53,8 @@ async def _check(options: argparse.Namespace) -> int:
     try:
         sessions = events = open_work = 0
         problems: dict[str, str] = {}
+        damage = list(await store.find_damage()) if isinstance(store, SqliteStore) else []
+        missing = store.missing_commits if isinstance(store, SqliteStore) else 0
         async for info in iterate_sessions(store):
             sessions += 1
             events += info.last_seq
@@ -65,12 +68,14 @@ async def _check(options: argparse.Namespace) -> int:
         await store.close()
     if options.json:
         result = {"sessions": sessions, "events": events, "open": open_work, "nodes": nodes, "damaged": problems}
-        print(encode_text(result))
-        return 1 if problems else 0
+        print(encode_text(result | {"file": damage, "missing_commits": missing}))
+        return 1 if problems or damage or missing else 0
     print(f"{sessions:,} sessions with {events:,} events; {open_work:,} have work; {len(nodes)} servers are alive.")
     for session, problem in problems.items():
         print(f"{session}: {problem}.", file=sys.stderr)
-    return 1 if problems else 0
+    if damage:
+        print(f"The file is damaged; put a backup in its place. SQLite reports: {'; '.join(damage)}", file=sys.stderr)
+    return 1 if problems or damage or missing else 0
 
 
 async def _forget_repaired(store: SharedStore, problems: dict[str, str]) -> None:

@@ -10,7 +10,8 @@ from heald.config.paths import CONFIG_FILE, MCP_FILE, display_path, project_file
 from heald.config.trust import decisions, forget, remember, state_of
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
-from heald.tools.sanitize import sanitize_text
+from heald.tools.shell.network.folder_hosts import all_folders, forget_in
+from heald.tools.visible_text import escape_line
 from heald_cli.markdown_files import find_project_folder
 from heald_cli.project_notes import find_notes
 from heald_cli.trust_question import ask_trust, check_content, read_trusted_content
@@ -19,8 +20,8 @@ EXAMPLES = """examples:
   heald trust                 show the heald.toml of this project, and ask
   heald trust --yes           for scripts: trust it without asking
   heald trust --no            refuse it, and do not ask again until it changes
-  heald trust --forget        forget the decision
-  heald trust --list --json   list all decisions
+  heald trust --forget        forget the decision, and the hosts that commands of this folder may reach
+  heald trust --list --json   list all decisions, and the hosts of each folder
 
 A project's heald.toml names models, addresses, tools, hooks and permissions, its .mcp.json MCP servers, its AGENTS.md
 instructs the model, its .heald folder has commands and skills. They may come with a repository that somebody else
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--yes", action="store_true", help="trust it as it is now")
     which.add_argument("--no", action="store_true", help="refuse it as it is now")
-    which.add_argument("--forget", action="store_true", help="forget the decision")
+    which.add_argument("--forget", action="store_true", help="forget the decision, and the hosts of the folder")
     which.add_argument("--list", action="store_true", help="list all decisions")
     parser.add_argument("--json", action="store_true", help="with --list: print one JSON object a line")
 
@@ -42,11 +43,16 @@ def run(options: argparse.Namespace) -> int:
         return _list(as_json=options.json)
     if not Path(options.folder).is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r}.")
+    hosts = forget_in(options.folder) if options.forget else []
+    if hosts:
+        print_note(f"Commands of this folder may no longer reach {', '.join(hosts)} without a question.")
     paths = [path for name in (CONFIG_FILE, MCP_FILE) if (path := project_file(Path(options.folder), name)) is not None]
     if (notes := find_notes(options.folder)) is not None:
         paths.append(notes)
     if (commands := find_project_folder(options.folder)) is not None:
         paths.append(commands)
+    if not paths and hosts:
+        return 0
     if not paths:
         where = f"{options.folder!r}, or above it in the same project"
         raise ConfigurationError(f"There is no heald.toml in {where}, no .mcp.json and no AGENTS.md.")
@@ -62,7 +68,7 @@ def _run_for(path: Path, options: argparse.Namespace) -> int:
         raise ConfigurationError(f"There is no terminal to ask on about {display_path(path)}; give --yes or --no.")
     else:
         return 0 if ask_trust(path) else 1
-    print_note(f"{sanitize_text(display_path(path))} {text}")
+    print_note(f"{escape_line(display_path(path))} {text}")
     return 0
 
 
@@ -77,12 +83,15 @@ def _decide(path: Path, *, trusted: bool) -> str:
 
 
 def _list(*, as_json: bool) -> int:
-    decided = decisions()
-    if not decided and not as_json:
+    decided, folders = decisions(), all_folders()
+    if not decided and not folders and not as_json:
         print_note("Nothing is trusted or refused yet; `heald trust` decides about the project in this folder.")
     for name, answer in sorted(decided.items()):
         content = read_trusted_content(Path(name)) if os.path.exists(name) else None
         state = state_of(Path(name), content) if content is not None else "deleted"
         line = encode_text({"file": name, "state": state, "trusted": answer.trusted and state == "trusted"})
-        print(line if as_json else f"{state:<8} {sanitize_text(display_path(Path(name)))}")
+        print(line if as_json else f"{state:<8} {escape_line(display_path(Path(name)))}")
+    for name, hosts in sorted(folders.items()):
+        line = encode_text({"folder": name, "hosts": hosts})
+        print(line if as_json else f"{'hosts':<8} {escape_line(display_path(Path(name)))}: {', '.join(hosts)}")
     return 0

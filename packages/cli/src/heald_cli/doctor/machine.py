@@ -10,9 +10,13 @@ from pathlib import Path
 
 from heald import __version__
 from heald.commands.finding import Findings, missing, ok, wrong
+from heald.config.paths import DATABASE
+from heald.sessions.sqlite_damage import check_file
+from heald.tools.process_environment import environment_of
 from heald.tools.shell.sandbox import Sandbox
 
 _TIMEOUT_SECONDS = 10.0
+_CHECK_SECONDS = 5.0
 
 
 def check_python() -> Findings:
@@ -40,6 +44,22 @@ def check_data_folder(data: Path) -> Findings:
             yield wrong(name, f"{data} cannot be written: {error.strerror}", fix)
 
 
+def check_database(data: Path) -> Findings:
+    """Whether the file of the sessions is damaged, as far as it can be read in a few seconds."""
+    path = data / DATABASE
+    if not path.exists():
+        return
+    size = f"{path.stat().st_size / 1e6:,.0f} MB"
+    damage = check_file(path, seconds=_CHECK_SECONDS)
+    if damage is None:
+        yield ok("sessions", f"{size}, too large to be checked here; `heald store check` reads all of it")
+    elif damage:
+        advice = "Put a backup in its place; docs/operations.md shows how."
+        yield wrong("sessions", f"{path} is damaged: {damage[0]}", advice)
+    else:
+        yield ok("sessions", f"{size}, no damage found")
+
+
 def check_ripgrep() -> Findings:
     ripgrep = shutil.which("rg")
     if ripgrep is None:
@@ -55,7 +75,11 @@ def _program_version(program: str) -> str:
     """Return the first line that a program prints about itself."""
     try:
         process = subprocess.run(
-            [program, "--version"], capture_output=True, timeout=_TIMEOUT_SECONDS, stdin=subprocess.DEVNULL
+            [program, "--version"],
+            env=environment_of(),
+            capture_output=True,
+            timeout=_TIMEOUT_SECONDS,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return f"{program}, which prints no version"

@@ -19,11 +19,16 @@ def check_sandbox() -> Findings:
         logging.getLogger("heald").removeHandler(quiet)
     if reason is None:
         yield ok("sandbox", f"bubblewrap runs commands ({shutil.which('bwrap')})")
+        if Sandbox().has_network:
+            yield ok("sandbox", "commands reach the hosts that you allow, through a proxy")
+        else:
+            yield missing("sandbox", "commands have no network", "It needs bubblewrap 0.5 or later.")
         limited = cgroups.kind()
         how = f"by {limited}" if limited is not None else "by counting; no control group is delegated to this process"
         yield ok("sandbox", f"memory and processes of a command are limited {how}")
     elif platform.system() != "Linux":
-        yield missing("sandbox", "bubblewrap is for Linux only, so models run no commands")
+        fix = "Windows: run Heald in WSL 2. macOS: run it in a Linux container or virtual machine."
+        yield missing("sandbox", "bubblewrap is for Linux only, so models run no commands", fix)
     elif shutil.which("bwrap") is None:
         install = "Debian, Ubuntu: apt install bubblewrap. Fedora: dnf install bubblewrap."
         yield missing("sandbox", "bubblewrap (bwrap) is not installed, so models run no commands", install)

@@ -43,6 +43,7 @@ from heald_server.models import ModelSource
 ConfigOption = schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean
 _MODES: dict[Mode, tuple[str, str]] = {
     "ask": ("Ask", "Reads freely; asks before it writes files, runs commands or uses the network."),
+    "inside": ("Inside", "Works in the folder without a question; asks for new hosts, pushes and what else leaves it."),
     "auto": ("Auto", "Runs every call without a question. Commands stay in the sandbox unless you chose otherwise."),
     "read-only": ("Plan", "Only reads; it cannot write files or run commands."),
 }
@@ -342,7 +343,7 @@ class EditorAgent:
         """Return the modes and options of a session, for the response that opens it."""
         modes = [schema.SessionMode(id=mode, name=name, description=text) for mode, (name, text) in _MODES.items()]
         return {
-            "modes": schema.SessionModeState(current_mode_id=session.settings.permissions, available_modes=modes),
+            "modes": schema.SessionModeState(current_mode_id=session.settings.mode(), available_modes=modes),
             "config_options": self._config_options(session),
         }
 
@@ -364,7 +365,7 @@ class EditorAgent:
                 id="mode",
                 name="Mode",
                 category="mode",
-                current_value=settings.permissions,
+                current_value=settings.mode(),
                 options=modes,
             ),
             schema.SessionConfigOptionSelect(

@@ -3,12 +3,13 @@
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from acp import schema
 
 from heald.core.errors import HealdError
+from heald.core.json import JsonObject
 from heald.core.media import picture_header
 from heald.core.messages import File, Image, Message, ResultPart, Text, user_message
 
@@ -125,6 +126,19 @@ def result_blocks(
 ) -> list[schema.ContentToolCallContent]:
     """Convert the content of a result to content of a tool call."""
     return [schema.ContentToolCallContent(type="content", content=block) for block in to_blocks(content)]
+
+
+def encodable(value: Any) -> Any:
+    """Return a JSON value in which lone surrogates, which no editor can be sent, are written as escapes."""
+    match value:
+        case str() if not value.isascii():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {encodable(key): encodable(item) for key, item in cast(JsonObject, value).items()}
+        case list():
+            return [encodable(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def _clean(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
+import msgspec
 from acp import Client, schema
 
 from heald.agent.folder_extras import FolderExtras
@@ -25,7 +26,7 @@ from heald.core.events import (
     ThinkingDelta,
     ToolOutputDelta,
 )
-from heald.core.messages import ToolCall
+from heald.core.messages import Message, Text, ToolCall
 from heald.providers.catalogue import describe_model
 from heald.providers.model import Model
 from heald.sessions.session_info import SessionInfo
@@ -39,6 +40,7 @@ from heald.tools.permissions import Mode
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.summaries import arguments_summary, call_summary
+from heald.tools.visible_text import cut_line, excerpt
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.contents import decode_text
 from heald.tools.workspace.disk import DiskWorkspace
@@ -180,8 +182,17 @@ class EditorSession:
             if not self._prompts:
                 self._idle.set()
 
+    async def _hide_in_attachments(self, blocks: Sequence[Block], message: Message) -> Message:
+        """Hide secret values in what the editor attached. The person's own text stays."""
+        parts = list(message.content)
+        for index, block in enumerate(blocks):
+            part = parts[index]
+            if isinstance(part, Text) and not isinstance(block, schema.TextContentBlock):
+                parts[index] = Text(await self._session.hide_secrets(part.text))
+        return msgspec.structs.replace(message, content=parts)
+
     async def _prompt(self, blocks: Sequence[Block]) -> schema.PromptResponse:
-        message = to_user_message(blocks, self.settings.workspace or "")
+        message = await self._hide_in_attachments(blocks, to_user_message(blocks, self.settings.workspace or ""))
         notes, self.notes = self.notes, []
         for note in notes:
             self._waiting.put_nowait(agent_text(f"*{note}*\n\n"))
@@ -322,7 +333,7 @@ class EditorSession:
         model = self._parts.models.open(self.settings.model)
         window = describe_model(model).context_window if isinstance(model, Model) else None
         if window is not None and self._used is not None:
-            cost = schema.Cost(amount=result.cost, currency="USD") if result.cost is not None else None
+            cost = schema.Cost(amount=result.cost_usd, currency="USD") if result.cost_usd is not None else None
             update = schema.UsageUpdate(session_update="usage_update", used=self._used, size=window, cost=cost)
             self._waiting.put_nowait(update)
         await self._send_waiting()
@@ -330,7 +341,7 @@ class EditorSession:
     # --- requests to the editor --------------------------------------------------------------------------------------
 
     async def _approve(self, request: ApprovalRequested) -> Approval:
-        chosen = await self._choose(self._encoder.describe(request.call), _PERMISSIONS)
+        chosen = await self._choose(self._encoder.describe_approval(request), _PERMISSIONS)
         if chosen in (_ALLOW, _ALWAYS):
             return Approval(True, always=chosen == _ALWAYS)
         return Approval(False, "The user rejected it in the editor." if chosen == _REJECT else chosen)
@@ -338,11 +349,13 @@ class EditorSession:
     async def _answer(self, question: QuestionAsked) -> str:
         """Ask with the suggestions as buttons: every editor can show that."""
         options = [
-            schema.PermissionOption(option_id=str(number), name=suggestion, kind="allow_once")
+            schema.PermissionOption(option_id=str(number), name=cut_line(suggestion, 500), kind="allow_once")
             for number, suggestion in enumerate(question.suggestions)
         ]
         options.append(schema.PermissionOption(option_id=_OTHER, name="Answer in the chat", kind="reject_once"))
-        call = self._encoder.describe(question.call).model_copy(update={"title": question.text})
+        call = self._encoder.describe(question.call_id).model_copy(
+            update={"title": "\n".join(excerpt(question.text).rows)}
+        )
         chosen = await self._choose(call, options)
         if chosen.isdecimal() and int(chosen) < len(question.suggestions):
             return question.suggestions[int(chosen)]

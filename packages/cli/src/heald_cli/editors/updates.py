@@ -9,6 +9,7 @@ from acp import schema
 
 from heald.core.envelope import Event
 from heald.core.events import (
+    ApprovalRequested,
     FileChanged,
     MessageDiscarded,
     MessageStart,
@@ -22,8 +23,11 @@ from heald.core.events import (
 )
 from heald.core.json import JsonObject
 from heald.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from heald.tools.argument_text import argument_texts
 from heald.tools.definitions import Effect
-from heald_cli.editors.content import fence, result_blocks, text_block, to_blocks
+from heald.tools.summaries import describe_call_in_full
+from heald.tools.visible_text import cut_line, escape_line
+from heald_cli.editors.content import encodable, fence, result_blocks, text_block, to_blocks
 
 Update = (
     schema.UserMessageChunk
@@ -37,6 +41,8 @@ Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schem
 ContentAt = Callable[[str, int | None], str | None]
 """Returns the text of a file at a revision, or as it is now; "" if there is no file, None if the text is not known."""
 
+_IN_DIFF = ("content", "old_text", "new_text", "edits")
+"""Arguments that a diff shows."""
 _SHOWN_OUTPUT = 4_000
 """The last characters of a running command's output that are shown."""
 _KINDS: dict[str, schema.ToolKind] = {
@@ -140,17 +146,39 @@ class UpdateEncoder:
         return _progress(call, status="in_progress", content=content)
 
     def describe(self, call: str) -> schema.ToolCallUpdate:
-        """Return a call as it is shown when a permission is requested for it."""
+        """Return a call that waits for the user."""
         state = self._call(call)
         return schema.ToolCallUpdate(
             tool_call_id=call,
             title=self._title(ToolCall(id=call, name=state.name, input=state.input)),
             kind=self._kind(state.name),
             status="pending",
-            raw_input=state.input,
+            raw_input=encodable(state.input),
             locations=self._locations(state.input) or None,
             content=self._planned_diffs(state) or None,
         )
+
+    def describe_approval(self, request: ApprovalRequested) -> schema.ToolCallUpdate:
+        """Return a call for the user who decides on it: every argument, as a diff or as text without hidden characters.
+
+        An editor shows a diff as it likes, so the text also tells what the diff hides.
+        """
+        state = self._call(request.call_id, request.name)
+        arguments = request.input or state.input
+        call = self.describe(request.call_id)
+        diffs = self._planned_diffs(_Call(request.name, arguments))
+        texts = argument_texts(arguments)
+        rest = {name: value for name, value in arguments.items() if not diffs or name not in ("path", *_IN_DIFF)}
+        is_clear = diffs and not rest and not request.reason and not any(text.notes for text in texts)
+        details = request.summary
+        if diffs and not any(text.notes for text in texts):
+            reason = [f"({escape_line(request.reason)})"] if request.reason else []
+            details = "\n".join([describe_call_in_full(rest), *reason]).strip()
+        content = [*diffs, *([] if is_clear else list[Content](result_blocks(fence(details))))]
+        title = call.title
+        if request.name == "run_command":
+            title = cut_line(str(arguments.get("command", "")))
+        return call.model_copy(update={"title": title, "raw_input": encodable(arguments), "content": content or None})
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
@@ -171,7 +199,7 @@ class UpdateEncoder:
             _progress(
                 call.id,
                 title=self._title(call),
-                raw_input=call.input,
+                raw_input=encodable(call.input),
                 locations=self._locations(call.input) or None,
             )
         )
@@ -281,7 +309,8 @@ def _progress(call: str, **fields: Any) -> schema.ToolCallProgress:
 
 
 def _diff(path: str, before: str, after: str) -> schema.FileEditToolCallContent:
-    return schema.FileEditToolCallContent(type="diff", path=path, old_text=before or None, new_text=after)
+    old, new = encodable(before) or None, encodable(after)
+    return schema.FileEditToolCallContent(type="diff", path=encodable(path), old_text=old, new_text=new)
 
 
 def _objects(value: object) -> list[JsonObject]:

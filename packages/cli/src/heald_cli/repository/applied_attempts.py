@@ -1,6 +1,6 @@
 """The results of attempts that were applied to the user's working tree, and how they are undone.
 
-The states before and after are checkpoints on a ref of the working tree, `refs/heald/applied-HASH`.
+The states before and after are checkpoints of the working tree, as those of a session named `applied-HASH`.
 """
 
 import os
@@ -11,8 +11,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from heald.core.errors import HealdError
+from heald.tools.git.repository import GitRepository
+from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_cli.repository.checkpoints import Checkpoint, Checkpoints
-from heald_cli.repository.git import GitRepository
 
 _BEFORE, _AFTER, _UNDONE = "before ", "after ", "undone "
 _BASE = "base"
@@ -25,10 +26,10 @@ class ChangedMeanwhile(HealdError):
 class AppliedAttempts:
     """The results of attempts that were applied to one working tree."""
 
-    def __init__(self, repository: GitRepository, data: Path) -> None:
+    def __init__(self, repository: GitRepository, data: Path, limits: CheckpointLimits | None = None) -> None:
         whole = replace(repository, folder=repository.top)
         name = sha256(os.fsencode(whole.top)).hexdigest()[:16]
-        self.checkpoints = Checkpoints(whole, f"applied-{name}", data)
+        self.checkpoints = Checkpoints(whole, f"applied-{name}", data, limits=limits)
 
     def save_base(self) -> Checkpoint:
         """Save the state that the attempts begin with."""

@@ -2,13 +2,16 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from heald.core.envelope import Event
 from heald.core.errors import HealdError
 from heald.core.events import ExchangeRequest, ExchangeResponse
 from heald.tools.runtime import Invocation, Next
-from heald_cli.repository.checkpoints import Checkpoint, Checkpoints
+from heald.tools.sanitize import sanitize_text
+from heald_cli.repository.checkpoint_store import MEGABYTE
+from heald_cli.repository.checkpoints import MAX_BYTES, Checkpoint, Checkpoints
 from heald_cli.repository.status import describe_outside_changes
 
 _log = logging.getLogger("heald.undo")
@@ -17,8 +20,11 @@ _log = logging.getLogger("heald.undo")
 class ExchangeCheckpoints:
     """Saves a checkpoint before and after each exchange. A failure ends the saving, not the exchange."""
 
-    def __init__(self, checkpoints: Checkpoints | None) -> None:
+    def __init__(self, checkpoints: Checkpoints | None, deleted: int = 0) -> None:
+        """`deleted` is how many old conversations lost their checkpoints in the user's `.git`."""
         self.checkpoints = checkpoints
+        self._deleted = deleted
+        self._named: set[str] = set()  # files of which a note says that they are in no checkpoint
         self.problem = ""
         """The reason why no checkpoint is saved any more."""
         self._saving: asyncio.Task[None] | None = None
@@ -40,6 +46,22 @@ class ExchangeCheckpoints:
         """Wait for the checkpoint that is being saved."""
         if self._saving is not None:
             await asyncio.shield(self._saving)
+
+    def collect_notes(self) -> list[str]:
+        """Return sentences about the checkpoints that were not returned before."""
+        notes: list[str] = []
+        if self._deleted:
+            notes.append(
+                f"Checkpoints of {self._deleted} old conversations are deleted from .git, where older versions of "
+                "Heald stored them; `git gc` frees their space."
+            )
+        left_out = self.checkpoints.left_out if self.checkpoints is not None else {}
+        new = {path: size for path, size in left_out.items() if path not in self._named}
+        if new:
+            notes.append(describe_left_out(new))
+        self._deleted = 0
+        self._named |= new.keys()
+        return notes
 
     async def describe_outside_changes(self) -> str:
         """Describe the files that somebody else changed since the last exchange of this process; empty if none did."""
@@ -65,7 +87,19 @@ class ExchangeCheckpoints:
             await earlier
         try:
             done = await asyncio.to_thread(checkpoints.save, label)
-            self._last_after = done if label.startswith("after ") else self._last_after
+            if label.startswith("after "):
+                self._last_after = done
+                await asyncio.to_thread(checkpoints.tidy)
         except (HealdError, OSError) as error:
             self.problem = str(error)
             _log.warning("No checkpoint was saved: %s", error)
+
+
+def describe_left_out(sizes: Mapping[str, int]) -> str:
+    """Describe the files that are in no checkpoint because they are large."""
+    (path, size), *others = sorted(sizes.items(), key=lambda item: -item[1])
+    more = f" and {len(others)} more files" if others else ""
+    return (
+        f"{sanitize_text(path)} ({size // MEGABYTE} MB){more}: files above {MAX_BYTES // MEGABYTE} MB are in no "
+        "checkpoint, and /undo does not restore them."
+    )

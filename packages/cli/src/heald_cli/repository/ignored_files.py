@@ -13,7 +13,8 @@ from contextlib import suppress
 
 import msgspec
 
-from heald_cli.repository.git import GitFailed, GitRepository, split_paths
+from heald.tools.git.program import GitFailed, split_paths
+from heald.tools.git.repository import GitRepository
 
 INCLUDE_FILE = ".worktreeinclude"
 """Names ignored files to copy, in the form of a `.gitignore`."""

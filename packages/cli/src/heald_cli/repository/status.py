@@ -3,9 +3,10 @@
 import os
 from collections.abc import Sequence
 
+from heald.tools.git.program import GitFailed
+from heald.tools.git.repository import GitRepository
 from heald.tools.sanitize import sanitize_text
 from heald_cli.repository.checkpoints import Checkpoint, Checkpoints
-from heald_cli.repository.git import GitFailed, GitRepository
 
 _MAX_FILES = 20
 _MAX_COMMITS = 5
@@ -46,14 +47,14 @@ def describe_outside_changes(checkpoints: Checkpoints, before: Checkpoint, now: 
     diff = checkpoints.diff(before, now)
     if len(diff) > _MAX_DIFF:
         return f"{head}\nThe diff is long; read the files that matter."
-    return f"{head}\n```diff\n{sanitize_text(diff)}```"
+    return f"{head}\n```diff\n{sanitize_text(diff, keep_returns=True)}```"
 
 
 def _count_lines(repository: GitRepository) -> dict[str, str]:
     """The added and removed lines of tracked files; empty before the first commit."""
     try:
         output = repository.run(
-            *("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD", "--", "."),
+            *("diff", "--numstat", "-z", "--no-renames", "HEAD", "--", "."),
             seconds=_SECONDS,
         )
     except GitFailed:

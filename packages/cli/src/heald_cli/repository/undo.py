@@ -16,7 +16,7 @@ from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.disk import DiskWorkspace
 from heald.tools.workspace.paths import PathFault
 from heald_cli.repository.checkpoints import Checkpoint
-from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints
+from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints, describe_left_out
 from heald_cli.repository.exchange_history import UndoableExchange, find_redo, list_exchanges
 
 _UNDO = "undo"
@@ -34,7 +34,9 @@ async def undo(session: Session, events: Sequence[Event], saved: ExchangeCheckpo
     await session.rewind(dropped[0].seq - 1)
     lines = [f"Undone: {exchange.words[:60]}" for exchange in reversed(dropped)]
     files = _Restoration(session.workspace, saved)
-    return [*lines, *await asyncio.to_thread(files.restore, dropped, forward=False)]
+    restored = await asyncio.to_thread(files.restore, dropped, forward=False)
+    left_out = saved.checkpoints.left_out if saved.checkpoints is not None else {}
+    return [*lines, *restored, *([describe_left_out(left_out)] if left_out else [])]
 
 
 async def redo(session: Session, events: Sequence[Event], saved: ExchangeCheckpoints) -> list[str]:

@@ -19,9 +19,14 @@ from msgspec.structs import replace
 
 from heald.core.ids import new_id
 from heald.core.json import as_object, loads
-from heald_cli.repository.checkpoints import MAX_BYTES, REFS, Checkpoint, Checkpoints
-from heald_cli.repository.git import GitFailed, GitRepository, run_git, split_paths
+from heald.tools.git.private_folder import read_bounded
+from heald.tools.git.program import GitFailed, split_paths
+from heald.tools.git.repository import GitRepository
+from heald_cli.repository.checkpoint_store import FOLDER as CHECKPOINTS
+from heald_cli.repository.checkpoint_store import CheckpointLimits, list_stores
+from heald_cli.repository.checkpoints import MAX_BYTES, Checkpoint, Checkpoints
 from heald_cli.repository.ignored_files import IgnoredPaths, copy_files, find_ignored, provide_ignored
+from heald_cli.repository.worktree_records import add_worktree, remove_worktree
 
 FOLDER = "attempts"
 _LOCK, _NOTE, _KEPT = "lock", "repository.json", "kept"
@@ -45,11 +50,12 @@ class Worktree(msgspec.Struct, frozen=True):
 class Worktrees:
     """The copies of one working tree. Remove them with `remove` or keep them with `keep`."""
 
-    def __init__(self, repository: GitRepository, data: Path) -> None:
+    def __init__(self, repository: GitRepository, data: Path, limits: CheckpointLimits | None = None) -> None:
         self.repository = replace(repository, folder=repository.top)
         self.name = new_id("att")
         self.ignored = IgnoredPaths()
         self._prefix = repository.prefix
+        self._limits = limits
         self._data = data.resolve()
         self._place = self._data / FOLDER / self.name
         new = self._place.with_name(f"{_NEW}{self.name}")  # another process could remove a folder without a lock
@@ -76,8 +82,7 @@ class Worktrees:
         large = self._find_large()
         for number in range(1, count + 1):
             top = self._place / str(number) / os.path.basename(self.repository.top)
-            self._add(str(top), base)
-            worktree = self._open(number, str(top))
+            worktree = self._add(number, str(top))
             self.made.append(worktree)
             worktree.checkpoints.write_files(base)
             copy_files(large, self.repository.top, str(top))
@@ -86,7 +91,7 @@ class Worktrees:
 
     def remove(self) -> None:
         """Remove the copies, their state and their checkpoints."""
-        _remove_place(self._place)
+        _remove_place(self._place, self._data)
         self._lock.close()
 
     def keep(self) -> None:
@@ -94,28 +99,27 @@ class Worktrees:
         (self._place / _KEPT).touch()
         self._lock.close()
 
-    def _add(self, top: str, base: Checkpoint) -> None:
-        """Add a worktree without files. Before the first commit of the repository its HEAD is the checkpoint."""
-        words = ("worktree", "add", "--detach", "--no-checkout", top)
+    def _add(self, number: int, top: str) -> Worktree:
+        """Add a worktree without files. Before the first commit of the repository it is on the same branch."""
         try:
             head = self.repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
         except GitFailed:
-            head = base.commit
-        self.repository.run(*words, head)
-
-    def _open(self, number: int, top: str) -> Worktree:
-        git_folder = run_git(top, ("rev-parse", "--absolute-git-dir")).decode("utf-8", "surrogateescape").strip()
-        inside = GitRepository(top, top, git_folder, self.repository.common_dir)
+            head = os.fsdecode(read_bounded(os.path.join(self.repository.git_dir, "HEAD"))).strip()
         session = f"{self.name}-{number}"
-        checkpoints = Checkpoints(inside, session, self._place)
+        inside = add_worktree(self.repository, top, session, head)
+        state = self._place / f"index-{number}"
+        checkpoints = Checkpoints(inside, session, self._data, limits=self._limits, state=state)
         return Worktree(number, top, os.path.join(top, self._prefix).rstrip("/"), checkpoints)
 
     def _fill_index(self, worktree: Worktree) -> None:
         """Fill the index of a worktree, so that its status shows what is not committed."""
         inside = worktree.checkpoints.repository
-        inside.run("read-tree", "HEAD")
+        try:
+            inside.run("read-tree", "HEAD", writable=(inside.git_dir,))
+        except GitFailed:
+            return  # there is no commit yet
         with suppress(GitFailed):  # it fails for each file that differs
-            inside.run("update-index", "-q", "--refresh")
+            inside.run("update-index", "-q", "--refresh", writable=(inside.git_dir,))
 
     def _find_large(self) -> list[str]:
         """The files that no checkpoint has, because they are large."""
@@ -142,13 +146,13 @@ def remove_leftovers(data: Path) -> int:
                 continue
             with suppress(OSError), open(place / _LOCK, "ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove_place(place)
+                _remove_place(place, data.resolve())
                 removed += 1
     return removed
 
 
-def _remove_place(place: Path) -> None:
-    """Remove the worktrees in a folder: their files, the records of git about them, and their refs."""
+def _remove_place(place: Path, data: Path) -> None:
+    """Remove the worktrees in a folder: their files, the records of git about them, and their checkpoints."""
     note: dict[str, Any] = {}
     with suppress(OSError, ValueError):
         note = dict(as_object(loads((place / _NOTE).read_bytes())))
@@ -157,15 +161,11 @@ def _remove_place(place: Path) -> None:
     tops = [top for folder in numbered for top in folder.iterdir()]
     for folder in numbered:
         shutil.rmtree(folder, onerror=_make_writable)
-    if os.path.isdir(common):
-        env = {"GIT_DIR": common}
-        for top in tops:
-            with suppress(GitFailed):
-                run_git(common, ("worktree", "remove", "--force", "--force", str(top)), env=env)
-        with suppress(GitFailed):
-            listed = run_git(common, ("for-each-ref", "--format=%(refname)", f"{REFS}{place.name}-*"), env=env)
-            for ref in listed.decode().split():
-                run_git(common, ("update-ref", "-d", ref), env=env)
+    for top in tops:
+        remove_worktree(common, str(top))
+    for store in list_stores(data / CHECKPOINTS, CheckpointLimits()):
+        if store.common_dir == common:
+            store.delete_sessions(f"{place.name}-")
     shutil.rmtree(place, ignore_errors=True)
 
 

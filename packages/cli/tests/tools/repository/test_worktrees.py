@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from git_commands import git
+from heald.tools.git.repository import GitRepository, find_repository
 from heald_cli.repository.applied_attempts import AppliedAttempts, ChangedMeanwhile
 from heald_cli.repository.checkpoints import Checkpoint
-from heald_cli.repository.git import GitRepository, find_repository
 from heald_cli.repository.ignored_files import find_ignored
 from heald_cli.repository.worktrees import FOLDER, Worktrees, remove_leftovers
 

@@ -6,30 +6,42 @@ from typing import Any
 
 import msgspec
 
+from heald.agent.account import Account
 from heald.agent.budget import Budget
 from heald.agent.bus import EventBus
 from heald.agent.conversation import Conversation
 from heald.agent.engine import AgentEngine
 from heald.agent.exchange import Exchange
 from heald.agent.exchange_reader import ExchangeReader
+from heald.agent.guarded_calls import GuardedCalls
+from heald.agent.guardrail import Guardrail
+from heald.agent.guardrail_strategy import GuardrailStrategy
 from heald.agent.hosted_tools import HostedTools
-from heald.agent.instructions import DEFAULT, Instructions, as_list, join_instructions
+from heald.agent.instructions import (
+    DEFAULT,
+    Instructions,
+    add_instructions,
+    as_list,
+    join_instructions,
+    join_texts,
+)
 from heald.agent.interface import AgentBase, ExchangeInterface, WhenBusy
 from heald.agent.model_chain import ModelChain, ModelLike
-from heald.agent.reactors import QUEUE, Reactor, Subscription
+from heald.agent.reactors import QUEUE, Reactor, Subscription, check_event_types
 from heald.agent.reminders import Reminders
-from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestion, QuestionReactor
-from heald.agent.request_message import Prompt, as_request_message, check_continues
+from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestion, QuestionReactor, default_mode
+from heald.agent.request_message import Prompt, ReadPrompt, check_continues, read_prompt
 from heald.agent.strategy import Strategy, StrategyFactory
 from heald.agent.text_editing import EditFormat, TextEditing
 from heald.agent.typed_output import output_shape
+from heald.core.arguments import check_value, checked
 from heald.core.context_events import ConversationCompacted
 from heald.core.envelope import Event
-from heald.core.errors import HealdError
+from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from heald.core.ids import new_id
 from heald.core.json import JsonObject
-from heald.core.message_forms import as_messages
+from heald.core.message_forms import as_messages, system_texts
 from heald.core.messages import Message, ToolDefinition
 from heald.core.payload import Layer, Payload
 from heald.core.retry import Retry
@@ -61,6 +73,9 @@ class Agent(AgentBase):
     "auto" if not.
     """
 
+    _looks_at_approvals = False
+
+    @checked
     def __init__(
         self,
         model: ModelLike,
@@ -80,6 +95,7 @@ class Agent(AgentBase):
         settings: Settings | None = None,
         middleware: Sequence[Middleware] = (),
         strategies: Sequence[StrategyFactory] = (),
+        guardrails: Sequence[Guardrail] = (),
         cache: bool = False,
         tool_profile: ToolProfile = "auto",
         edit_format: EditFormat = "auto",
@@ -95,8 +111,14 @@ class Agent(AgentBase):
         """The constructor's arguments, for an agent with another session or history."""
         for name in _NOT_OPTIONS:
             del self.options[name]
+        if session == "":
+            raise ConfigurationError(
+                "Agent: session must be the name of a session, not ''; leave it out for a new one."
+            )
+        if system := system_texts(history):
+            instructions = self.options["instructions"] = add_instructions(instructions, system)
         if permissions is None:
-            permissions = self.options["permissions"] = "ask" if on_approval is not None else "auto"
+            permissions = self.options["permissions"] = default_mode(on_approval)
         registry = Registry(_resolve_tools(tools))
         base = settings or Settings()
         merged = msgspec.structs.replace(
@@ -111,15 +133,20 @@ class Agent(AgentBase):
         self.settings = complete_settings(merged)
         self.session = session or new_id("ses")
         self._bus = EventBus(self.session)
+        self._guarded_calls = GuardedCalls(guardrails)
         self._runtime = ToolRuntime(
             registry,
             workspace=_open_workspace(workspace),
             permissions=permissions if isinstance(permissions, Permissions) else Permissions(permissions),
-            middleware=middleware,
+            middleware=[self._guarded_calls, *middleware] if self._guarded_calls.has_checks else middleware,
             cache=ResultCache() if cache else None,
             client_tool_timeout=client_tool_timeout,
         )
         self._runtime.set_client_tools(read_client_tools(client_tools))
+        self._runtime.check_rules(may_grow=self._may_get_tools(model))
+        self._runtime.approvals.can_be_answered = self._is_attended
+        if guardrails:
+            self.share_middleware([self._guarded_calls])
         self._strategy_factories = strategies
         self._text_editing = TextEditing(edit_format, DEFAULT)
         options = {"retry": retry, "timeouts": timeouts}
@@ -139,9 +166,22 @@ class Agent(AgentBase):
         self._shape = output_shape(output)
         self.answer_with(on_approval=on_approval, on_question=on_question)
 
-    def _make_strategies(self, text_editing: TextEditing) -> list[Strategy]:
-        """Return the strategies of one conversation, those that the program gave last."""
-        return [HostedTools(), text_editing, Reminders(), *(make() for make in self._strategy_factories)]
+    def _may_get_tools(self, model: ModelLike) -> bool:
+        """Whether tools may come later: from MCP servers, or those of a model with its own loop."""
+        return self._runtime.registry.has_sources or bool(getattr(model, "hosts_tools", False))
+
+    def _is_attended(self) -> bool:
+        """Whether somebody can decide on calls: a subscriber, a reader of the stream, or who looks at `approvals`."""
+        return self._looks_at_approvals or bool(self._bus.find_handlers(ApprovalRequested.type))
+
+    def _make_strategies(self, text_editing: TextEditing, guarded: Sequence[GuardedCalls] = ()) -> list[Strategy]:
+        """Return the strategies of one conversation, those that the program gave last. The guardrails of the caller,
+        `guarded`, hold too."""
+        strategies = [HostedTools(), text_editing, Reminders(), *(make() for make in self._strategy_factories)]
+        guardrails = dict.fromkeys(
+            guardrail for calls in (*guarded, self._guarded_calls) for guardrail in calls.guardrails
+        )
+        return [*strategies, GuardrailStrategy(guardrails)] if guardrails else strategies
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -166,15 +206,23 @@ class Agent(AgentBase):
         when_busy: WhenBusy = "queue",
         client_request_id: str | None = None,
         cause: str | None = None,
+        budget: Budget | None = None,
     ) -> ExchangeInterface:
         """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
         the model's next turn (`steer`), or cancels it (`interrupt`).
 
         A message of role `tool` with the results of the last calls continues a conversation that ends with them.
+        `budget` limits this exchange further than that of the agent.
         """
-        message = as_request_message(prompt)
+        check_value("send", "when_busy", when_busy, WhenBusy)
+        check_value("send", "client_request_id", client_request_id, str | None)
+        request = read_prompt(prompt)
         current = self._engine.current
+        if request.is_conversation:
+            self._begin_with(request)
+        message = request.message
         if current is None:
+            self._runtime.approvals.unanswerable = None
             check_continues(self._conversation.messages, message)
         if when_busy == "steer" and current is not None:
             earlier = self.find_request(client_request_id) if client_request_id is not None else None
@@ -188,7 +236,28 @@ class Agent(AgentBase):
             self._engine.cancel("A new request replaced it.")
         shape = output_shape(output) or self._shape
         first = when_busy == "interrupt"
-        return self._engine.submit(message, shape=shape, cause=cause, client_request_id=client_request_id, first=first)
+        return self._engine.submit(
+            message,
+            shape=shape,
+            cause=cause,
+            client_request_id=client_request_id,
+            first=first,
+            budget=budget.as_json() if budget is not None else None,
+        )
+
+    def _begin_with(self, request: ReadPrompt) -> None:
+        """Begin the conversation with the messages before a request. Raises ConfigurationError if it has begun."""
+        conversation = self._conversation
+        if conversation.messages or self._engine.current is not None:
+            raise ConfigurationError(
+                f"The conversation has {len(conversation.messages)} messages already; send the new message alone, or "
+                "give the whole list to a new agent."
+            )
+        conversation.messages.extend(request.history)
+        if request.system:
+            system = join_texts([self.settings.system, *request.system])
+            self.settings = msgspec.structs.replace(self.settings, system=system)
+            conversation.settings = msgspec.structs.replace(conversation.settings, system=system)
 
     @property
     def output_shape(self) -> TypeSchema | None:
@@ -238,8 +307,11 @@ class Agent(AgentBase):
         """Let functions decide on the calls that wait for approval, and answer the questions of tools."""
         approvals = self._runtime.approvals
         if on_approval is not None:
+            approvals.attended = True
+            approvals.answers_questions = False
             self.subscribe(ApprovalReactor(on_approval, approvals.resolve))
         if on_question is not None:
+            approvals.answers_questions = True
             self.subscribe(QuestionReactor(on_question, approvals.answer))
 
     def send_tool_result(self, call_id: str, content: object, is_error: bool = False) -> None:
@@ -259,6 +331,7 @@ class Agent(AgentBase):
     @property
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for a decision."""
+        self._looks_at_approvals = True
         return self._runtime.approvals.open_approvals
 
     @property
@@ -278,6 +351,7 @@ class Agent(AgentBase):
 
     # --- events and state --------------------------------------------------------------------------------------------
 
+    @checked
     def subscribe(
         self,
         reactor: Reactor,
@@ -290,6 +364,7 @@ class Agent(AgentBase):
 
         A reactor is a function, or an object with methods such as `on_tool_result`. `close` of the result unsubscribes.
         """
+        check_event_types(types)
         return self._bus.subscribe(reactor, types=types, layers=layers, queue=queue)
 
     @property
@@ -362,6 +437,22 @@ class Agent(AgentBase):
 
         return self._runtime.may_show(read_file, {"path": path})
 
+    async def hide_secrets(self, text: str) -> str:
+        """Return a text with marks instead of secret values: those of the environment, and those in the files of the
+        workspace that hold secrets."""
+        await self._runtime.refresh_secrets()
+        return self._runtime.hide_secrets(text)
+
+    @property
+    def shows_secrets(self) -> bool:
+        """Whether the model sees the secret values in the files of its workspace. Those of the environment are always
+        hidden."""
+        return self._runtime.shows_secrets
+
+    @shows_secrets.setter
+    def shows_secrets(self, shows_secrets: bool) -> None:
+        self._runtime.shows_secrets = shows_secrets
+
     def share_middleware(self, middleware: Sequence[Middleware]) -> None:
         """Wrap the calls of subagents too, outside their own middleware."""
         self._runtime.shared_middleware = [*self._runtime.shared_middleware, *middleware]
@@ -394,14 +485,15 @@ class Agent(AgentBase):
         return await self._runtime.whole_results.read(handle)
 
     def as_tool(self, name: str, description: str) -> Tool:
-        """Make this agent a tool of another agent. Each call is a conversation of its own."""
+        """Make this agent a tool of another agent: `name(prompt: str) -> str`. The calling model writes the prompt, and
+        gets the text of the answer. Each call is a conversation of its own."""
         from heald.agent.delegate import delegate
 
         return delegate(self._make_delegate, name, description)
 
     def _make_delegate(self, context: ToolContext) -> AgentEngine:
         """Make a new conversation that shares locks, approvals and budget with its caller."""
-        bus, runtime, budget = EventBus(new_id("ses")), self._runtime, self._engine.budget
+        bus, runtime = EventBus(new_id("ses")), self._runtime
         caller = context.host
         shared = ToolRuntime(
             runtime.registry,
@@ -413,16 +505,19 @@ class Agent(AgentBase):
             client_calls=caller.client_calls if caller is not None else None,
             client_tool_timeout=runtime.client_tool_timeout,
         )
+        shared.shows_secrets = (caller or runtime).shows_secrets
+        if self._guarded_calls.guardrails:
+            shared.shared_middleware = [self._guarded_calls]
         if caller is not None:
-            shared.shared_middleware = caller.shared_middleware
+            shared.shared_middleware = [*caller.shared_middleware, *shared.shared_middleware]
             shared.whole_results = caller.whole_results
             if (relay := caller.relay) is not None:
                 bus.subscribe(lambda event: relay(event, event.session == bus.session))
-            if caller.remaining_budget is not None:
-                budget = budget.within(caller.remaining_budget())
         conversation = Conversation(self._conversation.models.fresh(), shared, bus, settings=self.settings)
-        strategies = self._make_strategies(TextEditing(self.edit_format, DEFAULT))
-        return AgentEngine(conversation, budget=budget, strategies=strategies)
+        guarded = [layer for layer in shared.shared_middleware if isinstance(layer, GuardedCalls)]
+        strategies = self._make_strategies(TextEditing(self.edit_format, DEFAULT), guarded)
+        account = caller.account if caller is not None and isinstance(caller.account, Account) else None
+        return AgentEngine(conversation, budget=self._engine.budget, strategies=strategies, caller=account)
 
     async def _close(self) -> None:
         await self._engine.close()

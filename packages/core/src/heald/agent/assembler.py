@@ -62,7 +62,7 @@ class MessageAssembler:
 
     def _feed_other(self, payload: Payload) -> list[Payload]:
         match payload:
-            case MessageStart(message=message):
+            case MessageStart(message_id=message):
                 self.message, self._blocks, self._stop, self.length = message, [], "error", 0
             case TextContentBlockStart(refusal=refusal):
                 self._blocks.append(_Block("refusal" if refusal else "text"))

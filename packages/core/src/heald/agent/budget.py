@@ -4,16 +4,22 @@ from typing import TypeVar
 
 import msgspec
 
-from heald.agent.tracker import ExchangeTracker
+from heald.core.arguments import check_fields
 from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject
+
+DEFAULT_TURNS = 20
+"""The turns of each agent whose budget does not limit them."""
 
 _Amount = TypeVar("_Amount", int, float)
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one exchange. Reaching one ends it with status `limit`; finished work is kept."""
+    """The limits of one exchange and of all agents that work for it. Reaching one ends it with status `limit`; finished
+    work is kept."""
 
-    turns: int = 20
+    turns: int | msgspec.UnsetType = msgspec.UNSET
+    """Answers of models, those of sub-agents included. If it is not set, each agent has 20 of its own."""
     tokens: int | None = None
     usd: float | None = None
     seconds: float | None = None
@@ -21,43 +27,41 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated tokens of one answer, more than any model writes. A server that never ends is cut there."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if value is not None and value <= 0:
+            if value is not None and value is not msgspec.UNSET and value <= 0:
                 raise ConfigurationError(f"The budget of {name} is {value}; it must be greater than 0.")
 
-    def within(self, left: "Budget") -> "Budget":
-        """Restrict this budget to the remaining one of the exchange that the work is for."""
-        return msgspec.structs.replace(self, tokens=_least(self.tokens, left.tokens), usd=_least(self.usd, left.usd))
+    @property
+    def max_turns(self) -> int:
+        """The turns of an agent."""
+        return DEFAULT_TURNS if self.turns is msgspec.UNSET else self.turns
 
-    def remaining(self, tracker: ExchangeTracker) -> "Budget":
-        """Return the remaining budget. It is never zero, so that a delegate reaches the limit by itself."""
-        tokens = None if self.tokens is None else max(self.tokens - tracker.tokens, 1)
-        usd = None if self.usd is None else max(self.usd - (tracker.cost or 0.0), 1e-9)
-        return msgspec.structs.replace(self, tokens=tokens, usd=usd)
-
-    def reached(self, tracker: ExchangeTracker) -> str | None:
-        """Return the limit that is used up, if there is one."""
-        if self.tokens is not None and tracker.tokens >= self.tokens:
-            return "tokens"
-        if self.usd is not None and (tracker.cost is None or tracker.cost >= self.usd):
-            return "usd"
-        return None
-
-    def explain(self, limit: str, tracker: ExchangeTracker) -> str:
-        if limit in ("message_tokens", "max_output_tokens"):
-            return f"The answer exceeded {limit}, so it was cut and the exchange ended."
-        value = getattr(self, limit)
-        if limit == "usd" and tracker.cost is None:
-            return f"Something was used whose price is not known, so the budget of ${value:g} cannot be enforced."
-        amount = (
-            f"${value:g}"
-            if limit == "usd"
-            else f"{value:,} {limit}"
-            if isinstance(value, int)
-            else f"{value:g} {limit}"
+    def within(self, other: "Budget") -> "Budget":
+        """Restrict this budget to the limits of another one."""
+        turns = other.turns if self.turns is msgspec.UNSET else self.turns
+        if turns is not msgspec.UNSET and other.turns is not msgspec.UNSET:
+            turns = min(turns, other.turns)
+        return Budget(
+            turns=turns,
+            tokens=_least(self.tokens, other.tokens),
+            usd=_least(self.usd, other.usd),
+            seconds=_least(self.seconds, other.seconds),
+            message_tokens=_least(self.message_tokens, other.message_tokens),
         )
-        return f"The exchange reached its budget of {amount}."
+
+    def as_json(self) -> JsonObject:
+        """Return the limits that are set, as the log holds them."""
+        limits: JsonObject = msgspec.to_builtins(self)
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
+    def describe(self, limit: str) -> str:
+        """Describe one limit: its amount and unit."""
+        value = self.max_turns if limit == "turns" else getattr(self, limit)
+        if limit == "usd":
+            return f"${value:g}"
+        return f"{value:,} {limit}" if isinstance(value, int) else f"{value:g} {limit}"
 
 
 def _least(first: _Amount | None, second: _Amount | None) -> _Amount | None:

@@ -26,6 +26,7 @@ from heald.core.messages import Block, File, Image, Message, Text, ToolCall, Too
 from heald.core.running_total import RunningTotal
 from heald.core.turn import Settings, Usage
 from heald.providers.base import ProviderSession
+from heald.providers.tool_host import LimitReached
 
 if TYPE_CHECKING:
     from heald.agent.conversation import Conversation
@@ -92,6 +93,11 @@ class ContextWindow:
     def tokens(self, messages: Sequence[Message] | None = None) -> int:
         """Estimate the input tokens of the next request, or of one with other messages."""
         return round(self._raw(messages) * self._factor)
+
+    def estimate(self, session: ProviderSession) -> int:
+        """Estimate the input tokens of a request of another session with the current model."""
+        system = len(session.settings.system.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
+        return round((system + sum(map(_message_size, session.messages))) * self._factor)
 
     def measure_request(self) -> bool:
         """Note the length of the next request. Returns whether every model accepts one of its length."""
@@ -221,17 +227,17 @@ class ContextWindow:
             request = f"Summary so far:\n{summary}\n\nThe messages after it:\n{part}" if summary else part
             session = conversation.models.open_aside([user_message(request)], settings)
             try:
-                turn = await session.stream_turn(lambda _: None)
-            except ProviderError as error:
+                turn = await conversation.ask_aside(session)
+            except (ProviderError, LimitReached) as error:
                 logging.getLogger("heald").warning("The conversation could not be summarised: %s", error)
                 return "", usage, cost
             finally:
                 await session.close()
             usage += turn.usage + turn.discarded
-            if not session.prices_ready:
-                await session.load_prices()
-            spent = turn.billed_usd if turn.billed_usd is not None else session.cost(turn.usage + turn.discarded).usd
+            spent = turn.cost_usd if turn.cost_usd is not None else session.cost(turn.usage + turn.discarded).usd
             cost = None if spent is None or cost is None else cost + spent
+            if conversation.account is not None:
+                conversation.account.count_aside(turn.usage + turn.discarded, spent)
             summary = turn.text.strip() or summary
         return summary, usage, cost
 

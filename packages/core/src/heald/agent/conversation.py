@@ -1,12 +1,15 @@
 """The conversation with a model: its provider session, the context that it is sent, its settings and its tools."""
 
+from heald.agent.account import Account
 from heald.agent.bus import EventBus
 from heald.agent.context_window import ContextWindow
 from heald.agent.model_chain import ModelChain
-from heald.core.events import UserMessage
+from heald.core.errors import ProviderError
+from heald.core.events import MessageDiscarded, UserMessage
 from heald.core.messages import Message, ToolDefinition
-from heald.core.turn import Settings
-from heald.providers.base import ProviderSession
+from heald.core.payload import Payload
+from heald.core.turn import Settings, Usage
+from heald.providers.base import ProviderSession, ProviderTurn
 from heald.tools.compact import ToolProfile, compact_definitions
 from heald.tools.model_requests import ModelAnswer, ModelRequest
 from heald.tools.runtime import ToolRuntime
@@ -36,6 +39,8 @@ class Conversation:
         self.messages = list(messages or [])
         """The context: the messages that the next turn sends."""
         self.window = ContextWindow(self)
+        self.account: Account | None = None
+        """The account of the running exchange."""
         self._tool_profile = tool_profile
         self._is_compact = tool_profile == "compact"
         runtime.ask_model = self._ask_model
@@ -81,6 +86,30 @@ class Conversation:
         self.bus.publish(UserMessage(message))
         self.session.append(message)
 
+    async def ask_aside(self, session: ProviderSession) -> ProviderTurn:
+        """Run one turn of a session beside the conversation, within the account of the running exchange. Raises
+        LimitReached if that is used up. The caller counts what the turn used, before it awaits anything else."""
+        account = self.account
+        if account is None or not account.is_limited:
+            turn = await session.stream_turn(lambda _: None)
+            await session.load_prices()
+            return turn
+        await session.load_prices()
+        tokens, output = self.window.estimate(session), session.settings.max_output_tokens or 0
+        usd = session.cost(Usage(input=tokens, output=output)).usd
+        reservation = await account.reserve(tokens=tokens + output, usd=usd or 0.0, turns=0)
+        failed: list[Usage] = []
+        try:
+            if (reached := account.reached(turns=False)) is not None:
+                raise reached
+            return await session.stream_turn(lambda payload: failed.append(_discarded(payload)))
+        except ProviderError:
+            usage = sum(failed, Usage())
+            account.count_aside(usage, session.cost(usage).usd)
+            raise
+        finally:
+            reservation.release()
+
     async def _ask_model(self, request: ModelRequest) -> ModelAnswer:
         """Ask the current model for a tool, apart from the conversation."""
         settings = Settings(
@@ -92,9 +121,15 @@ class Conversation:
         name = self.models.name
         session = self.models.open_aside(list(request.messages), settings)
         try:
-            turn = await session.stream_turn(lambda _: None)
-            await session.load_prices()
-            usd = turn.billed_usd if turn.billed_usd is not None else session.cost(turn.usage).usd
+            turn = await self.ask_aside(session)
+            usd = turn.cost_usd if turn.cost_usd is not None else session.cost(turn.usage).usd
+            if self.account is not None:
+                self.account.tracker.add_delegated(turn.usage + turn.discarded, 0)
         finally:
             await session.close()
-        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, usd=usd)
+        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, cost_usd=usd)
+
+
+def _discarded(payload: Payload) -> Usage:
+    """Return the usage of a failed attempt; nothing for any other event."""
+    return payload.usage if isinstance(payload, MessageDiscarded) else Usage()

@@ -30,6 +30,11 @@ class CostMeter:
             self._tracker.spend(session.cost(usage).usd if session.prices_ready else None)
         self._unpriced = []
 
+    def price(self, usage: Usage) -> float | None:
+        """Return the price of usage of the current session, if it is known by now."""
+        session = self._session()
+        return session.cost(usage).usd if session.prices_ready else None
+
     def add(self, usage: Usage, billed: float | None = None, *, session: ProviderSession | None = None) -> None:
         """Add usage, of the current session if none is given. An amount that the provider billed takes precedence over
         the price list."""

@@ -5,14 +5,17 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from heald.agent.account import Account
 from heald.agent.budget import Budget
 from heald.agent.conversation import Conversation
 from heald.agent.exchange import Exchange, ExchangeState
 from heald.agent.finished_exchange import FinishedExchange, RequestOutcomes
+from heald.agent.message_time import with_time
 from heald.agent.strategy import Strategy, StrategyList
 from heald.agent.trace_context import announce_exchange
 from heald.core.envelope import Event
 from heald.core.events import ConversationQueued, ExchangeRequest, ExchangeResponse
+from heald.core.json import JsonObject
 from heald.core.messages import Message
 from heald.tools.type_schema import TypeSchema
 
@@ -24,8 +27,14 @@ class AgentEngine:
     """Runs exchanges, and publishes everything on the bus of the conversation."""
 
     def __init__(
-        self, conversation: Conversation, *, budget: Budget | None = None, strategies: Sequence[Strategy] = ()
+        self,
+        conversation: Conversation,
+        *,
+        budget: Budget | None = None,
+        strategies: Sequence[Strategy] = (),
+        caller: Account | None = None,
     ) -> None:
+        """`caller` is the account of the exchange that this engine works for."""
         self.conversation = conversation
         self.budget = budget or Budget()
         """The limits of each exchange."""
@@ -35,8 +44,8 @@ class AgentEngine:
         self.requests = RequestOutcomes(lambda: conversation.runtime.workspace.files())
         self._bus = conversation.bus
         self._waiting: deque[Exchange] = deque()
+        self._caller = caller
         conversation.runtime.relay = self._relay
-        conversation.runtime.remaining_budget = self._remaining_budget
 
     def submit(
         self,
@@ -48,16 +57,18 @@ class AgentEngine:
         first: bool = False,
         exchange_id: str | None = None,
         is_queued: bool = False,
+        budget: JsonObject | None = None,
     ) -> Exchange | FinishedExchange:
         """Start an exchange, or queue it: at the end, or `first`.
 
         A repeated `client_request_id` returns its exchange. `exchange_id` is the id of a request that was queued
-        before; with `is_queued` the log has the event of that.
+        before; with `is_queued` the log has the event of that. `budget` limits the exchange further.
         """
         if client_request_id is not None and (earlier := self.requests.find(client_request_id)) is not None:
             return earlier
         schema = shape.schema if shape is not None else None
-        request = ExchangeRequest(message, self.conversation.models.name, client_request_id, cause, schema)
+        message = with_time(message) if message.role == "user" else message
+        request = ExchangeRequest(message, self.conversation.models.name, client_request_id, cause, schema, budget)
         exchange = Exchange(
             self.conversation,
             self.strategies,
@@ -65,6 +76,7 @@ class AgentEngine:
             budget=self.budget,
             shape=shape,
             exchange_id=exchange_id,
+            caller=self._caller,
         )
         announce_exchange(exchange.id)
         if client_request_id is not None:
@@ -124,6 +136,7 @@ class AgentEngine:
                 request.client_request_id,
                 request.cause,
                 request.output_schema,
+                request.budget,
             )
         )
 
@@ -165,11 +178,7 @@ class AgentEngine:
             self.current.close_unrun()
         self._start_next()
 
-    def _remaining_budget(self) -> Budget:
-        """Return the remaining budget of the running exchange, for agents that work for it."""
-        return self.budget.remaining(self.current.tracker) if self.current is not None else self.budget
-
     def _relay(self, event: Event, direct: bool) -> None:
         if self.current is not None and direct and isinstance(event.data, ExchangeResponse):
-            self.current.tracker.delegate(event.data)
+            self.current.account.close_delegate(event.exchange, event.data)
         self._bus.relay(event)

@@ -12,10 +12,14 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic
 
+import msgspec
+
+from heald.agent.account import Account
 from heald.agent.assembler import message_payloads
 from heald.agent.budget import Budget
 from heald.agent.conversation import Conversation
 from heald.agent.exchange_state import TRANSITIONS, ExchangeState
+from heald.agent.message_time import with_time
 from heald.agent.previews import FilePreviews
 from heald.agent.repeated_calls import RepeatCounter
 from heald.agent.request_message import Prompt, as_user_message, check_continues
@@ -58,14 +62,6 @@ _TRACKED = frozenset({ToolCompleted, ToolFailed, ToolResult, FileChanged})  # pa
 _S = ExchangeState
 
 
-class _Limit(Exception):
-    """A budget is used up."""
-
-    def __init__(self, limit: str) -> None:
-        super().__init__("")
-        self.limit = limit
-
-
 class Exchange:
     """A running request. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
 
@@ -79,6 +75,7 @@ class Exchange:
         shape: TypeSchema | None = None,
         exchange_id: str | None = None,
         tracker: ExchangeTracker | None = None,
+        caller: Account | None = None,
     ) -> None:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
@@ -87,6 +84,8 @@ class Exchange:
         self.is_delivered = False
         """Its last event was delivered."""
         self.tracker = tracker or ExchangeTracker()
+        requested = msgspec.convert(request.budget, Budget) if request.budget is not None else None
+        self.account = Account(budget, self.tracker, exchange=self.id, caller=caller, requested=requested)
         self.task: asyncio.Task[None] | None = None
         """The task that runs it."""
         self.error: HealdError | None = None
@@ -96,14 +95,12 @@ class Exchange:
         self._bus = conversation.bus
         self._publish = conversation.bus.publish_all
         self._strategies = strategies
-        self._budget = budget
-        self._previews = FilePreviews(self._runtime.registry, self._runtime.workspace, self._bus.publish)
+        self._previews = FilePreviews(self._runtime, self._bus.publish)
         self._turns = TurnRunner(
             conversation,
             strategies,
             self._previews,
-            self.tracker,
-            budget,
+            self.account,
             output_schema=shape.schema if shape is not None else None,
             stop=self._stop_before_request,
         )
@@ -112,7 +109,7 @@ class Exchange:
         self._batch: CallBatch | None = None
         self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
         self._reason = ""  # of a cancellation, or the name of the limit
-        self._limit_note = ""  # explains a limit that is not one of the budget
+        self._limit_note = ""  # explains the limit
         self._announced = False  # the last message ended for calls and holds none
         self._started = monotonic()
         self._first_message: int | None = None  # index in the conversation, once the exchange has begun
@@ -175,7 +172,7 @@ class Exchange:
         """Show the model a message at its next turn. Returns False if there will be none."""
         if self.state not in (_S.NEW, _S.QUEUED, _S.RUNNING, _S.LIMITED, _S.TIMED_OUT):
             return False
-        message = as_user_message(prompt)
+        message = with_time(as_user_message(prompt))
         self._steering.append(message)
         if self.state not in (_S.NEW, _S.QUEUED):  # else it is published once the exchange is open
             self._publish([ConversationSteered(message, client_request_id)])
@@ -195,6 +192,7 @@ class Exchange:
             self.close_unrun()
             return
         self.move_to(_S.RUNNING)
+        self._runtime.account = self._conversation.account = self.account
         self._begin()
         timer = self._start_timer()
         await self._work()
@@ -244,7 +242,7 @@ class Exchange:
             self.move_to(_S.ANSWERED)
             await self._run_text_calls()
             return
-        except (_Limit, LimitReached) as reached:
+        except LimitReached as reached:
             self._abandon_message()
             if self.state in (_S.RUNNING, _S.ANSWERED):
                 self.move_to(_S.LIMITED)
@@ -262,10 +260,12 @@ class Exchange:
         except Exception as error:
             logging.getLogger("heald").exception("The exchange failed by a fault of Heald.")
             self.error = HealdError(f"Something went wrong inside Heald ({type(error).__name__}); please report it.")
-        self._turns.abandon()
+        self._turns.abandon(self.error.code)
 
     async def _prepare(self) -> None:
         """Add the request to the conversation."""
+        if self._runtime.registry:
+            await self._runtime.refresh_secrets()
         check_continues(self._conversation.messages, self.message)
         self._conversation.append(self.message)
         await self._turns.begin()
@@ -275,6 +275,7 @@ class Exchange:
         if self._steering:
             self._add_steering()
         turn = await self._turns.run_turn()
+        turn = msgspec.structs.replace(turn, message=with_time(turn.message))
         calls = turn.tool_calls
         self._announced, self._text = not calls and turn.announces_calls, turn.text
         if self._runtime.has_client_tools:
@@ -296,7 +297,7 @@ class Exchange:
             return True
         if self._output is not None:
             return self._ask_for_correction(self._output)
-        if not isinstance(verdict, Message) or self.tracker.turns >= self._budget.turns:
+        if not isinstance(verdict, Message) or self.account.is_out_of_turns:
             return False
         self._conversation.add_user_message(verdict)
         return True
@@ -313,12 +314,14 @@ class Exchange:
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         batch = self._runtime.batch(calls, self._emit, self._repeats.notes(calls), emit_result=self._emit_result)
-        limit = self._budget.reached(self.tracker)
+        reached = self.account.reached(turns=False)
         try:
-            if limit is not None:
-                batch.refuse(f"{self._budget.explain(limit, self.tracker)} The call was not run.", "cancelled")
-                raise _Limit(limit)
+            if reached is not None:
+                batch.refuse(f"{reached} The call was not run.", "cancelled")
+                raise reached
             await self._run_batch(batch)
+            if (unanswerable := self._runtime.approvals.unanswerable) is not None:
+                raise unanswerable
         finally:
             if self._runtime.has_client_tools:
                 self._runtime.client_calls.forget(calls)
@@ -344,15 +347,14 @@ class Exchange:
         """Return the exception that ends the exchange before its next request to a model, retries included."""
         if self.state in (_S.CANCELLED, _S.TIMED_OUT):
             return asyncio.CancelledError()
-        budget = self._budget
-        limit = "turns" if self.tracker.turns >= budget.turns else budget.reached(self.tracker)
-        return _Limit(limit) if limit is not None else None
+        return self.account.reached()
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
-        seconds = self._budget.seconds
+        seconds = self.account.budget.seconds
         if seconds is None:
             return None
-        return asyncio.get_running_loop().call_later(self._started + seconds - monotonic(), self._on_timeout)
+        self.account.deadline = self._started + seconds
+        return asyncio.get_running_loop().call_later(self.account.deadline - monotonic(), self._on_timeout)
 
     def _on_timeout(self) -> None:
         if self.state in (_S.RUNNING, _S.ANSWERED):
@@ -384,8 +386,8 @@ class Exchange:
             self._previews.finish_call(payload)
         elif type(payload) is FileChanged:
             self._previews.on_file_changed(payload)
-        else:
-            self.tracker.feed(payload)  # the cost of a call
+        elif isinstance(payload, ToolCompleted | ToolFailed):
+            self.account.close_call(payload)
 
     def _emit_result(self, outcome: ToolCompleted | ToolFailed, result: ToolResult, *message: ToolUseMessage) -> None:
         """Publish the end of a call."""
@@ -393,7 +395,7 @@ class Exchange:
             for payload in (outcome, result, *message):
                 self._emit(payload)
             return
-        self.tracker.spend(outcome.cost_usd)
+        self.account.close_call(outcome)
         self._publish((outcome, result, *message))
 
     # --- the end -----------------------------------------------------------------------------------------------------
@@ -419,26 +421,30 @@ class Exchange:
         self._add_steering()  # messages that the model did not see are still part of the conversation
         if status != "failed":
             self.error = None
-        elif self.error is not None:
-            self._publish([ErrorOccurred(self.error.info()), ErrorMessage(self.error.info())])
+        error = self.error.info() if self.error is not None else None
+        if error is not None:
+            error = msgspec.structs.replace(error, message=self._runtime.hide_secrets(error.message))
+            self._publish([ErrorOccurred(error), ErrorMessage(error)])
         limit = self._reason if status == "limit" else None
+        blocked = error.message if error is not None and error.code == "content_blocked" else None
         is_interrupted = status in ("cancelled", "limit")
         end = ConversationInterrupted(self._reason) if is_interrupted else ConversationEnd()
         response = self.tracker.response(
             status,
             self._elapsed(),
-            error=self.error.info() if self.error is not None else None,
+            error=error,
             limit=limit,
             note=describe_outcome(
                 status,
                 self.tracker.stop_reason,
                 self._text,
-                limit and (self._limit_note or self._budget.explain(limit, self.tracker)),
+                blocked or (limit and (self._limit_note or self.account.explain(limit))),
                 announced=self._announced,
             ),
+            failure=self.error.stop_reason if self.error is not None else "error",
         )
         self._publish([end, response])
-        self._bus.exchange = None
+        self._bus.exchange = self._conversation.account = None
         outcome = self._outcome(response) if not self._done.done() else None
         self._bus.call_when_delivered(partial(self._on_delivered, outcome))
 

@@ -38,8 +38,14 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
 
 
 def _check_names(reactor: object, names: list[str]) -> None:
-    """Raise ConfigurationError if a method almost has the name of a handler."""
+    """Raise ConfigurationError if a method almost has the name of a handler, or that of an agentx client."""
+    camel_case = {f"on{name.removeprefix('on_').title().replace('_', '')}": name for name in names}
     for name in dir(reactor):
+        if name in camel_case:
+            raise ConfigurationError(
+                f"There is no handler {name!r}; name it {camel_case[name]!r}, or subscribe it with heald_server.react, "
+                "which gives it the events of the agentx dialect."
+            )
         if not name.startswith("on_") or name in names:
             continue
         from difflib import get_close_matches  # for mistakes only

@@ -4,6 +4,7 @@ Each has a stand-in, so that its calls are permitted, published and recorded lik
 lets the call run in the other loop and waits for it. See `ToolHost` in `heald.providers.base`.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from heald.agent.conversation import Conversation
@@ -85,21 +86,14 @@ def hosted_tool(host: ToolHost, name: str) -> Tool:
     )
 
 
-def _subjects(arguments: JsonObject) -> list[str] | None:
+def _subjects(arguments: JsonObject) -> Sequence[str]:
     """Return what permission rules match: the commands of a command line, a path, an address."""
     command = arguments.get("command")
     if isinstance(command, str):
-        from heald.tools.shell.commands import split_commands  # most agents host no commands
+        from heald.tools.shell.command_line import CommandLine  # most agents host no commands
 
-        parts = split_commands(command)
-        return None if parts is None else [*parts, *(_by_name(part) for part in parts)]
+        return CommandLine.read(command).subjects
     return [value for name in _SUBJECTS if isinstance(value := arguments.get(name), str)]
-
-
-def _by_name(part: str) -> str:
-    """Replace the path of a program by its name."""
-    program, space, rest = part.partition(" ")
-    return program.rpartition("/")[2] + space + rest
 
 
 def _check_permission(host: ToolHost, runtime: ToolRuntime, name: str, arguments: JsonObject) -> str | None:

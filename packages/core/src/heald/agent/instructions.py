@@ -23,7 +23,18 @@ def join_instructions(instructions: Sequence[str | Path], *, default: bool = Tru
     parts = [DEFAULT] if default and tools else []
     parts += configured_instructions()
     parts += [_read(part) if isinstance(part, Path) else part for part in instructions]
-    return "\n\n".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    return join_texts(parts)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Join texts to one, each of them once."""
+    return "\n\n".join(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def add_instructions(instructions: Instructions, texts: Sequence[str]) -> Instructions:
+    """Add texts to instructions. Texts alone become one text, which a session can store."""
+    parts = [*as_list(instructions), *texts]
+    return join_texts(parts) if all(isinstance(part, str) for part in parts) else parts
 
 
 def _read(path: Path) -> str:

@@ -22,7 +22,7 @@ class Overview(Strategy):
         if request.shows_files:
             return
         if self._text is None:
-            self._text = await self._read()
+            self._text = self.conversation.runtime.hide_secrets(await self._read())
         if self._text:
             request.system = f"{request.system}\n\n{self._text}".strip()
 

@@ -1,7 +1,7 @@
 """Previews of files while the model writes them: `file_preview` events during the arguments of a call.
 
 Arguments are parsed once for each batch of deltas. The preview is compared with the written file by hash: if they
-differ, or if nothing was written, the preview is retracted.
+differ, or if nothing was written, the preview is retracted. A file that holds secret values has no preview.
 
 An event costs more than a few characters, so previews grow in steps: the beginning at once, then an eighth of the
 length, between 8 and 256 characters. A file of 30 kB in deltas of 8 bytes makes about 150 events, less than three times
@@ -16,8 +16,7 @@ from heald.core.events import FileChanged, FilePreview, FilePreviewReset, InputJ
 from heald.core.messages import ToolResult
 from heald.core.payload import Payload
 from heald.tools.definitions import CallPreview
-from heald.tools.registry import Registry
-from heald.tools.workspace.base import Workspace
+from heald.tools.runtime import ToolRuntime
 from heald.tools.workspace.paths import PathFault
 from heald.wires.partial_json import PartialJson
 
@@ -29,10 +28,11 @@ _PART = 8
 class _FilePreview:
     """The preview of one file for one call, and the text that is held until the next event."""
 
-    __slots__ = ("digest", "held", "offset", "path", "size")
+    __slots__ = ("digest", "held", "is_hidden", "offset", "path", "size")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_hidden: bool) -> None:
         self.path = path
+        self.is_hidden = is_hidden  # the file holds secret values
         self.offset = 0
         self.digest = sha256()
         self.held: list[str] = []
@@ -57,9 +57,10 @@ class _ArgumentStream:
 class FilePreviews:
     """Publishes previews of the files that the calls of an exchange will write."""
 
-    def __init__(self, registry: Registry, workspace: Workspace, publish: Callable[[Payload], None]) -> None:
-        self._registry = registry
-        self._workspace = workspace
+    def __init__(self, runtime: ToolRuntime, publish: Callable[[Payload], None]) -> None:
+        self._runtime = runtime
+        self._registry = runtime.registry
+        self._workspace = runtime.workspace
         self._publish = publish
         self.following: dict[str, _ArgumentStream] = {}
         """The calls with a preview whose arguments still arrive, by block."""
@@ -117,7 +118,7 @@ class FilePreviews:
         preview = self.open_previews[result.id]
         if result.status != "ok":
             self._retract(result.id)
-        elif path is not None and digest != preview.digest.hexdigest():
+        elif path is not None and not preview.is_hidden and digest != preview.digest.hexdigest():
             self._retract(result.id)
             try:
                 text = self._workspace.read_text(path, remember=False)
@@ -131,7 +132,8 @@ class FilePreviews:
         preview = self.open_previews.get(call)
         if preview is None:
             try:
-                preview = self.open_previews[call] = _FilePreview(self._workspace.normal(path))
+                place = self._workspace.normal(path)
+                preview = self.open_previews[call] = _FilePreview(place, is_hidden=self._runtime.holds_secrets(place))
             except PathFault:
                 return  # the tool reports the problem
         preview.held.append(text)
@@ -145,6 +147,8 @@ class FilePreviews:
             return
         text = "".join(preview.held)
         preview.held, preview.size = [], 0
+        if preview.is_hidden:
+            return
         self._publish(FilePreview(call, preview.path, preview.offset, text))
         preview.offset += len(text)
         preview.digest.update(text.encode("utf-8", "surrogatepass"))

@@ -8,9 +8,11 @@ from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from heald.agent.handlers import Handler, read_handlers
-from heald.core.envelope import PAYLOADS, Event
+from heald.core.arguments import nearest_or_all
+from heald.core.envelope import PAYLOADS, Event, payload_types
+from heald.core.errors import ConfigurationError
 from heald.core.events import Unknown
-from heald.core.payload import Layer
+from heald.core.payload import Layer, Payload
 
 Reactor = Callable[[Event], Awaitable[object]] | Handler | object
 """A function for all events, or an object with methods such as `on_text_delta`; `on_event` gets all other events.
@@ -20,6 +22,13 @@ QUEUE = 10_000
 """Events that may wait for a slow reactor before it is dropped."""
 
 _log = logging.getLogger("heald")
+
+
+def check_event_types(types: Collection[str] | None) -> None:
+    """Raise ConfigurationError for an event type that does not exist."""
+    for name in types or ():
+        if name not in PAYLOADS and name not in payload_types(Payload):
+            raise ConfigurationError(f"There is no event type {name!r}; {nearest_or_all(name, list(PAYLOADS))}")
 
 
 class Subscription:

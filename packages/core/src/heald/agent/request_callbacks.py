@@ -4,14 +4,23 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from heald.core.envelope import Event
+from heald.core.errors import ConfigurationError
 from heald.core.events import ApprovalRequested, ApprovalResolved, QuestionAsked
 from heald.tools.approvals import Approval, NotPending
+from heald.tools.permissions import Mode
 
-OnApproval = Callable[[ApprovalRequested], Awaitable[bool | Approval]]
-OnQuestion = Callable[[QuestionAsked], Awaitable[str]]
+OnApproval = Callable[[ApprovalRequested], Awaitable[bool | Approval] | bool | Approval]
+"""Decides on a call: True, False or an `Approval`. It may be a coroutine function."""
+OnQuestion = Callable[[QuestionAsked], Awaitable[str] | str]
+"""Answers a question with a text. It may be a coroutine function."""
+
+
+def default_mode(on_approval: OnApproval | None) -> Mode:
+    """Return the permission mode where none is named: `ask` if somebody can answer, else `auto`."""
+    return "ask" if on_approval is not None else "auto"
 
 
 class _CallbackTasks:
@@ -58,13 +67,21 @@ class ApprovalReactor(_CallbackTasks):
         self._drop(event.data.approval)
 
     async def _ask(self, request: ApprovalRequested) -> None:
-        decision: bool | Approval = Approval(False, "The approval callback failed.")
+        decision = Approval(False, "The approval callback failed.")
         try:
-            decision = await self._decide(request)
+            answer = self._decide(request)
+            decision = _read_decision(await answer if isinstance(answer, Awaitable) else answer)
         finally:
             with suppress(NotPending):
-                approval = decision if isinstance(decision, Approval) else Approval(bool(decision))
-                self._resolve(request.approval, approval)
+                self._resolve(request.approval, decision)
+
+
+def _read_decision(decision: object) -> Approval:
+    if isinstance(decision, Approval):
+        return decision
+    if isinstance(decision, bool):
+        return Approval(decision)
+    raise ConfigurationError(f"on_approval returned {decision!r}; return True, False or a heald.Approval.")
 
 
 class QuestionReactor(_CallbackTasks):
@@ -82,7 +99,11 @@ class QuestionReactor(_CallbackTasks):
     async def _ask(self, question: QuestionAsked) -> None:
         answer = "(The question callback could not answer.)"
         try:
-            answer = await self._answer(question)
+            reply = self._answer(question)
+            reply = await reply if isinstance(reply, Awaitable) else reply
+            if not isinstance(cast(object, reply), str):
+                raise ConfigurationError(f"on_question returned {reply!r}; return the answer as a str.")
+            answer = reply
         finally:
             with suppress(NotPending):
                 self._reply(question.question, answer)

@@ -25,7 +25,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     status: ExchangeStatus
     stop_reason: StopReason
     usage: Usage
-    cost: float | None
+    cost_usd: float | None
     """In dollars, with the work of other agents; None if a price is not known."""
     turns: int
     duration_ms: float
@@ -63,7 +63,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
         fields = {name: getattr(response, name) for name in same}
         return cls(
             **fields,
-            cost=response.cost_usd,
+            cost_usd=response.cost_usd,
             text=text,
             files=files,
             output=output,
@@ -73,12 +73,12 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_outcome(
-    status: ExchangeStatus, stop_reason: StopReason, text: str, limit: str | None, *, announced: bool = False
+    status: ExchangeStatus, stop_reason: StopReason, text: str, reason: str | None, *, announced: bool = False
 ) -> str | None:
-    """Describe an unusual outcome. `limit` explains the budget that ended the exchange. `announced`: the last message
-    ended for tool calls and holds none."""
+    """Describe an unusual outcome. `reason` explains the budget or the guardrail that ended the exchange. `announced`:
+    the last message ended for tool calls and holds none."""
     if status != "completed":
-        return limit
+        return reason
     if announced and stop_reason not in _NOTES:
         return "The model stopped to call a tool and called none; the answer may be unfinished."
     return _NOTES.get(stop_reason) or (None if text.strip() else "The model answered with no text.")

@@ -75,7 +75,7 @@ class ConversationState:
     """Calls that wait for a client, by their id."""
     turns: int = 0
     usage: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
+    cost_usd: float | None = 0.0
     error: ErrorInfo | None = None
     """The error of the last exchange."""
     _queue: set[str] = field(default_factory=set[str])
@@ -226,4 +226,5 @@ class ConversationState:
         self.status, self.exchange = "idle", None
         self.turns += response.turns
         self.usage += response.usage
-        self.cost = None if self.cost is None or response.cost_usd is None else self.cost + response.cost_usd
+        total = self.cost_usd
+        self.cost_usd = None if total is None or response.cost_usd is None else total + response.cost_usd

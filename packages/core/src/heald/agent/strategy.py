@@ -1,18 +1,22 @@
 """The interface of strategies: parts of the loop that not every agent needs."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from heald.agent.conversation import Conversation
 from heald.core.messages import Message, ToolCall, ToolDefinition
-from heald.providers.base import ProviderTurn
+from heald.providers.base import OnEvent, ProviderTurn
 
 _log = logging.getLogger("heald")
 
 Verdict = Message | Literal["end"] | None
 """The decision of a strategy after a turn: a message that asks the model for another turn, `end` to end the exchange
 although tools were called, or None for the usual: another turn follows if, and only if, tools were called."""
+
+StreamTurn = Callable[[OnEvent], Awaitable[ProviderTurn]]
+"""Requests one turn, and calls the function with each payload of its answer."""
 
 
 class NextRequest:
@@ -47,6 +51,11 @@ class Strategy:
         """Change the next request: its tools or its instructions. Called before each turn, and before each attempt
         with another model."""
 
+    async def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
+        """Wrap the request of a turn: `stream` sends it. `on_event` publishes the payloads of the answer; pass `stream`
+        another function to see them first. Raise HealdError to end the exchange."""
+        return await stream(on_event)
+
     def read_text(self, text: str) -> Sequence[ToolCall]:
         """Return the calls that the text of the final answer stands for. They run after it, with permissions like all
         calls; the model does not see them."""
@@ -70,6 +79,7 @@ class StrategyList:
     def __init__(self, conversation: Conversation, strategies: Sequence[Strategy] = ()) -> None:
         self._conversation = conversation
         self._before_turn: list[Strategy] = []
+        self._stream_turn: list[Strategy] = []
         self._read_text: list[Strategy] = []
         self._after_turn: list[Strategy] = []
         self._after_exchange: list[Strategy] = []
@@ -82,6 +92,8 @@ class StrategyList:
         kind = type(strategy)
         if kind.before_turn is not Strategy.before_turn:
             self._before_turn.append(strategy)
+        if kind.stream_turn is not Strategy.stream_turn:
+            self._stream_turn.append(strategy)
         if kind.read_text is not Strategy.read_text:
             self._read_text.append(strategy)
         if kind.after_turn is not Strategy.after_turn:
@@ -92,11 +104,17 @@ class StrategyList:
     async def before_turn(self) -> NextRequest:
         """Return the next request as the strategies want it."""
         conversation = self._conversation
-        conversation.runtime.registry.refresh()
+        conversation.runtime.refresh_tools()
         request = NextRequest(conversation.definitions, conversation.settings.system)
         for strategy in self._before_turn:
             await strategy.before_turn(request)
         return request
+
+    def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
+        """Run a turn within the hooks around it."""
+        for strategy in reversed(self._stream_turn):
+            stream = partial(strategy.stream_turn, stream)
+        return stream(on_event)
 
     def read_text(self, text: str) -> list[ToolCall]:
         """Return the calls that strategies read in the final answer."""

@@ -256,7 +256,7 @@ class TelemetryReactor:
             span.set_attribute(
                 "gen_ai.input.messages", encode_text([trace_message(message) for message in trace.input])
             )
-        trace.turn = _Turn(span, start.model, event.time, message=start.message)
+        trace.turn = _Turn(span, start.model, event.time, message=start.message_id)
 
     def _on_chunk(self, event: Event) -> None:
         trace = self._known(event)

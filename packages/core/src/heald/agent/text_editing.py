@@ -4,6 +4,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
 
+from msgspec.structs import replace
+
 from heald.agent.strategy import NextRequest, Strategy, Verdict
 from heald.core.messages import ToolResult, user_message
 from heald.providers.base import ProviderTurn
@@ -66,7 +68,7 @@ class TextEditing(Strategy):
         from heald.tools.files.read_tool import read_file
 
         runtime = self.conversation.runtime
-        session.text_files = await asyncio.to_thread(
+        files = await asyncio.to_thread(
             attach_files,
             runtime.workspace,
             list(self.conversation.messages),
@@ -75,6 +77,7 @@ class TextEditing(Strategy):
             context_size=self.conversation.window.known_size,
             may_show=lambda path: runtime.may_show(read_file, {"path": path}),
         )
+        session.text_files = replace(files, attached=runtime.hide_secrets(files.attached))
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
         """The model must see the results of its files only if one failed; it may correct a fault once."""
@@ -91,7 +94,7 @@ class TextEditing(Strategy):
         if fault is None or self._corrected == self.conversation.exchange:
             return "end"
         self._corrected = self.conversation.exchange
-        return user_message(fault)
+        return user_message(self.conversation.runtime.hide_secrets(fault))
 
     def _find_fault(self, turn: ProviderTurn, results: list[ToolResult]) -> str | None:
         """Describe for the model what is wrong with the files that it wrote: no change, or a fault."""

@@ -22,6 +22,8 @@ class ExchangeTracker:
         self.turns = 0
         self.usage = Usage()
         self.delegated: Usage | None = None
+        self.delegated_turns = 0
+        """Turns of agents that have worked for this exchange, and of those that worked for them."""
         self.cost: float | None = 0.0
         """In dollars; None once a price is not known."""
         self.stop_reason: StopReason = "error"
@@ -43,10 +45,15 @@ class ExchangeTracker:
     def spend(self, usd: float | None) -> None:
         self.cost = None if usd is None or self.cost is None else self.cost + usd
 
-    def delegate(self, response: ExchangeResponse) -> None:
-        """Add the usage and cost of an agent that worked for this exchange."""
-        self.delegated = (self.delegated or Usage()) + response.usage + (response.delegated or Usage())
+    def delegate(self, response: ExchangeResponse, turns: int) -> None:
+        """Add the usage, cost and turns of an agent that worked for this exchange."""
+        self.add_delegated(response.usage + (response.delegated or Usage()), turns)
         self.spend(response.cost_usd)
+
+    def add_delegated(self, usage: Usage, turns: int) -> None:
+        """Add usage and turns of agents that worked for this exchange."""
+        self.delegated = (self.delegated or Usage()) + usage
+        self.delegated_turns += turns
 
     @property
     def tokens(self) -> int:
@@ -61,11 +68,12 @@ class ExchangeTracker:
         error: ErrorInfo | None = None,
         limit: str | None = None,
         note: str | None = None,
+        failure: StopReason = "error",
     ) -> ExchangeResponse:
-        """Build the last event of the exchange."""
+        """Build the last event of the exchange. `failure` is the stop reason of one that failed."""
         return ExchangeResponse(
             status,
-            "error" if status == "failed" else self.stop_reason,
+            failure if status == "failed" else self.stop_reason,
             duration_ms,
             self.turns,
             self.usage,

@@ -9,7 +9,7 @@ import msgspec
 from heald.agent.cost_meter import CostMeter
 from heald.agent.previews import FilePreviews
 from heald.agent.tracker import ExchangeTracker
-from heald.core.errors import ErrorInfo
+from heald.core.errors import ErrorCode, ErrorInfo
 from heald.core.events import (
     ConversationResponding,
     ConversationThinking,
@@ -30,7 +30,7 @@ from heald.core.turn import Usage
 
 _TOKEN_BYTES = 4
 """Bytes of UTF-8 to a token, about."""
-_STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
+_STOPPED = "The message was stopped before it was finished."
 
 
 class AnswerTooLong(Exception):
@@ -57,6 +57,10 @@ class TurnListener:
         """Whether a failed attempt may be repeated."""
         self.retry_stopped = False
         """`may_retry` has refused a retry."""
+        self.extend_answer: Callable[[int], int | None] | None = None
+        """Returns a higher limit for an answer of this many tokens, or None if it is to be cut."""
+        self.price: Callable[[Usage], float | None] | None = None
+        """Returns the cost of a message, if dollars are limited: the log then holds it."""
         self._publish = publish
         self._previews = previews
         self._tracker = tracker
@@ -108,7 +112,7 @@ class TurnListener:
                     continue
                 self._length += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
                 if self._length > self._max_length:
-                    raise AnswerTooLong
+                    self._extend_or_stop()
         finally:
             self._publish(published)
 
@@ -116,13 +120,20 @@ class TurnListener:
         """Raise `AnswerTooLong` once an answer has about this many tokens."""
         self._max_length = sys.maxsize if tokens is None else tokens * _TOKEN_BYTES
 
-    def abandon(self) -> str:
-        """Close a message that will not be finished. Returns the text of it that was published."""
+    def _extend_or_stop(self) -> None:
+        limit = self.extend_answer(self._length // _TOKEN_BYTES) if self.extend_answer is not None else None
+        if limit is None:
+            raise AnswerTooLong
+        self.limit_answer(limit)
+
+    def abandon(self, code: ErrorCode = "cancelled") -> str:
+        """Close a message that will not be finished. Returns the text of it that was published, which stays in the
+        conversation if the code is `cancelled`."""
         if not self._is_open:
             return ""
         text = "".join(self._texts)
         usage = Usage(output=-(-self._length // _TOKEN_BYTES))
-        self(MessageDiscarded(self.message, _STOPPED, usage, estimated=True))
+        self(MessageDiscarded(self.message, ErrorInfo(code=code, message=_STOPPED), usage, estimated=True))
         return text
 
     # --- effects of a payload, which is the last one of `published` ---------------------------------------------------
@@ -132,7 +143,7 @@ class TurnListener:
             payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
             published[-1] = payload
         self.attempt = payload.attempt
-        self.message = payload.message
+        self.message = payload.message_id
         self._is_open, self._texts, self._refusals, self._length = True, [], set(), 0
         published.append(ConversationThinking())
 
@@ -156,6 +167,8 @@ class TurnListener:
     def _on_message_delta(self, payload: MessageDelta, published: list[Payload]) -> None:
         self._tracker.usage += payload.usage
         self._tracker.stop_reason = payload.stop_reason
+        if self.price is not None:
+            published[-1] = msgspec.structs.replace(payload, cost_usd=self.price(payload.usage))
 
     def _on_stop(self, payload: MessageStop, published: list[Payload]) -> None:
         self._is_open, self._texts = False, []  # the provider session has the whole message

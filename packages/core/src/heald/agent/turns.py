@@ -4,28 +4,24 @@ from collections.abc import Callable
 
 import msgspec
 
-from heald.agent.budget import Budget
+from heald.agent.account import Account
 from heald.agent.conversation import Conversation
 from heald.agent.cost_meter import CostMeter
 from heald.agent.previews import FilePreviews
+from heald.agent.request_allowance import RequestAllowance
 from heald.agent.strategy import StrategyList
-from heald.agent.tracker import ExchangeTracker
 from heald.agent.turn_listener import AnswerTooLong, TurnListener
 from heald.core.context_events import ConversationCompacted, RequestWithdrawn
-from heald.core.errors import ConfigurationError, ContextOverflow, HealdError, ProviderError
+from heald.core.errors import ConfigurationError, ContextOverflow, ErrorCode, HealdError, ProviderError
 from heald.core.events import RetryScheduled
 from heald.core.json import JsonObject
 from heald.core.messages import Message
 from heald.core.turn import Usage
 from heald.providers.base import ProviderTurn
-from heald.providers.tool_host import LimitReached
 
 _MAX_REFUSED = 3
 """How often a request that is refused as too long is shortened."""
-_BUDGET_MARGIN = 1.1
-"""How far a running answer may exceed a budget, by estimate, before it is cut."""
-_MIN_ANSWER = 64
-"""Tokens that every answer may have: a budget that is used up by then ends the exchange after it."""
+_REMOVED = "The message was removed from the conversation."
 
 
 class TurnRunner:
@@ -36,37 +32,36 @@ class TurnRunner:
         conversation: Conversation,
         strategies: StrategyList,
         previews: FilePreviews,
-        tracker: ExchangeTracker,
-        budget: Budget,
+        account: Account,
         *,
         output_schema: JsonObject | None,
         stop: Callable[[], BaseException | None],
     ) -> None:
         """`stop` returns the exception that forbids a further request, if there is one."""
-        self.bill = CostMeter(tracker, lambda: conversation.session)
+        self.bill = CostMeter(account.tracker, lambda: conversation.session)
         self.attempts_before = 0
         """Attempts at the next turn by a process that ended."""
         self._conversation = conversation
         self._publish = conversation.bus.publish
         self._strategies = strategies
-        self._tracker = tracker
-        self._budget = budget
+        self._account = account
+        self._allowance = RequestAllowance(conversation, account)
         self._output_schema = output_schema
         self._stop = stop
-        self._listener = TurnListener(conversation.bus.publish_all, previews, tracker, self.bill)
-        self._listener.may_retry = lambda: stop() is None
+        self._listener = TurnListener(conversation.bus.publish_all, previews, account.tracker, self.bill)
+        self._listener.may_retry = lambda: stop() is None and self._allowance.fits()
+        self._listener.extend_answer = self._allowance.extend
         self._removed = 0  # messages that compactions removed during the exchange, less those that replaced them
         self._tool_choice: str | None = None  # of the remaining turns, if it is not that of the settings
-        self._answer_limit: tuple[int | None, str] | None = None  # of every answer, if no budget shrinks
 
     async def begin(self) -> None:
         """Prepare the first turn. Raises ConfigurationError for a budget in dollars without known prices."""
         self.bill.start_loading()
-        if self._budget.tokens is None and self._budget.usd is None:
-            self._answer_limit = self._find_answer_limit()
-        if self._budget.usd is None:
+        self._allowance.begin()
+        if not self._account.has_usd:
             return
         await self.bill.finish()
+        self._listener.price = self.bill.price
         session = self._conversation.session
         if session.cost(Usage(input=1000, output=1000)).usd is None and not getattr(session, "reports_cost", False):
             raise ConfigurationError(
@@ -86,19 +81,22 @@ class TurnRunner:
         self._raise_if_stopped()
         refused = 0
         while True:
-            tokens, limit = self._answer_limit or self._find_answer_limit()
-            listener.limit_answer(tokens)
-            session = self._conversation.session
             try:
-                turn = await session.stream_turn(listener)
+                listener.limit_answer(await self._allowance.reserve())
+                self._raise_if_stopped()
+                session = self._conversation.session
+                turn = await self._strategies.stream_turn(session.stream_turn, listener)
+                self._conversation.window.after_request(turn.usage)
+                self.bill.add(turn.usage, turn.cost_usd, session=session)
             except AnswerTooLong:
-                raise LimitReached(self._budget.explain(limit, self._tracker), limit) from None
+                raise self._allowance.explain_cut() from None
             except ProviderError as error:
                 refused += isinstance(error, ContextOverflow)
+                self._allowance.release()
                 await self._recover(error, refused)
                 continue
-            self._conversation.window.after_request(turn.usage)
-            self.bill.add(turn.usage, turn.billed_usd, session=session)
+            finally:
+                self._allowance.release()
             if self._tool_choice is None and self._conversation.settings.tool_choice != "none":
                 self._tool_choice = "auto"  # a required call is required once, or the model could never answer
             return turn
@@ -121,9 +119,10 @@ class TurnRunner:
         """Prepare another attempt after a failed one: with a shorter context, or on the next model. Raises the error
         if there is none."""
         listener = self._listener
-        if listener.retry_stopped:
+        if listener.retry_stopped:  # by a limit, or it waits for room in the account
             self._raise_if_stopped()
-        if not await self._make_room(error, refused) and not await self._conversation.models.switch_to_next(error):
+            listener.retry_stopped = False
+        elif not await self._make_room(error, refused) and not await self._conversation.models.switch_to_next(error):
             raise error
         self._raise_if_stopped()
         await self._prepare_request()
@@ -143,36 +142,16 @@ class TurnRunner:
             return False
         self._removed += compaction.removed - (compaction.message is not None)
         self._publish(compaction)
-        self._tracker.feed(compaction)
+        self._account.add_compaction(compaction)
         return True
-
-    def _find_answer_limit(self) -> tuple[int | None, str]:
-        """Return the estimated tokens after which the next answer is cut, and the name of the limit.
-
-        Estimates are coarse: the margin for `max_output_tokens`, which most servers enforce themselves, is wide.
-        """
-        conversation, budget = self._conversation, self._budget
-        limits: list[tuple[int, str]] = []
-        if budget.message_tokens is not None:
-            limits.append((budget.message_tokens, "message_tokens"))
-        if conversation.settings.max_output_tokens is not None:
-            limits.append((2 * conversation.settings.max_output_tokens + 256, "max_output_tokens"))
-        if budget.tokens is not None:
-            left = budget.tokens * _BUDGET_MARGIN - self._tracker.tokens - conversation.window.tokens()
-            limits.append((max(round(left), _MIN_ANSWER), "tokens"))
-        price = conversation.session.cost(Usage(output=1000)).usd if budget.usd is not None else None
-        if budget.usd is not None and price:
-            left = budget.usd * _BUDGET_MARGIN - (self._tracker.cost or 0.0)
-            limits.append((max(round(left / price * 1000), _MIN_ANSWER), "usd"))
-        return min(limits, default=(None, ""))
 
     def choose_tools(self, choice: str) -> None:
         """Change the tool choice of the remaining turns of the exchange."""
         self._tool_choice = choice
 
-    def abandon(self) -> str:
+    def abandon(self, code: ErrorCode = "cancelled") -> str:
         """Close a message that will not be finished. Returns the text of it that was published."""
-        return self._listener.abandon()
+        return self._listener.abandon(code)
 
     def exchange_messages(self, first: int) -> list[Message]:
         """Return the messages of the exchange, if the context had `first` messages when it began."""
@@ -184,12 +163,12 @@ class TurnRunner:
         Returns the error of the exchange. A request that the model has begun to answer stays.
         """
         messages = self.exchange_messages(first)
-        if not isinstance(error, ContextOverflow) or not messages:
-            return error
-        if any(message.role == "assistant" for message in messages):
+        if not error.withdraws_request or not messages or any(message.role == "assistant" for message in messages):
             return error
         window = self._conversation.window
-        reason = _describe_too_long(window.tokens(messages), window.known_size)
+        reason = _REMOVED
+        if isinstance(error, ContextOverflow):
+            reason = _describe_too_long(window.tokens(messages), window.known_size)
         del self._conversation.session.messages[-len(messages) :]
         self._publish(RequestWithdrawn(reason, len(messages)))
         from copy import copy

@@ -9,6 +9,7 @@ _EXTRAS = {
     "mcp": ("mcp", "mcp", "tools of MCP servers are used"),
     "claude": ("claude_agent_sdk", "claude-agent-sdk", "the Claude Agent SDK is used as a model"),
     "keyring": ("keyring", "keyring", "keys are stored in the keyring of the system"),
+    "sign": ("cryptography", "cryptography", "exported sessions are signed and verified"),
 }
 """Extras: a module and the package that has it, and the purpose."""
 

@@ -28,7 +28,7 @@ OTHER_VARIABLES = (
     *("HEALD_TOKEN", "HEALD_TOKEN_FILE", "HEALD_STORE_PASSWORD", "HEALD_STORE_PASSWORD_FILE"),
     *("HEALD_CHROMIUM", "HEALD_IMAGES"),
 )
-SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after", "web_allow_hosts")
+SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after", "web_allow_hosts", "secrets_show_in")
 """Lists whose values of all places count together."""
 _ENDPOINT = ("base_url", "wire", "api_key_env")
 

@@ -1,10 +1,7 @@
 """The store that the options of a command name: a file in the data folder, or a database."""
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from heald.config.paths import DATABASE, data_folder
 from heald.core.errors import ConfigurationError
@@ -58,18 +55,3 @@ async def find_session(sessions: Sessions, name: str) -> SessionInfo:
         if not infos:
             raise ConfigurationError(f"{str(unknown).partition(';')[0]}; `heald sessions list` shows them.") from None
         raise ConfigurationError(f"{len(infos)} sessions begin with {name[:60]!r}; write more of the id.") from None
-
-
-def store_secrets(*urls: str | None) -> list[str]:
-    """Return the passwords in URLs and in the environment of a store, which no log may show."""
-    passwords = [unquote(urlsplit(url).netloc.rpartition("@")[0].partition(":")[2]) for url in urls if url]
-    passwords += [os.environ.get(name, "") for name in ("HEALD_STORE_PASSWORD", "PGPASSWORD")]
-    passwords.append(_read_secret(os.environ.get("HEALD_STORE_PASSWORD_FILE")))
-    return [password for password in passwords if password]
-
-
-def _read_secret(file: str | None) -> str:
-    try:
-        return Path(file).read_text("utf-8").strip() if file else ""
-    except OSError:  # opening the store reports it
-        return ""

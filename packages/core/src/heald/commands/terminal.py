@@ -8,7 +8,7 @@ from typing import Literal, TextIO
 
 from heald.tools.sanitize import sanitize_text
 
-BOLD, DIM, ITALIC, UNDERLINE = "1", "2", "3", "4"
+BOLD, DIM, ITALIC, UNDERLINE, REVERSE = "1", "2", "3", "4", "7"
 RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
 
 

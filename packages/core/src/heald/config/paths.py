@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from heald.core.errors import ConfigurationError
+from heald.core.placeholder_mark import is_there
 
 CONFIG_FILE = "heald.toml"
 MCP_FILE = ".mcp.json"
@@ -47,10 +48,10 @@ def _find_project_file(start: str, name: str) -> str | None:
         if place != start and place == home:
             return None
         path = os.path.join(place, name)
-        if os.path.lexists(path):
+        if is_there(path):
             return None if os.path.realpath(path) == os.path.realpath(user_file()) else path
         above = os.path.dirname(place)
-        if os.path.lexists(os.path.join(place, ".git")) or place == home or above == place:
+        if is_there(os.path.join(place, ".git")) or place == home or above == place:
             return None
         place = above
 

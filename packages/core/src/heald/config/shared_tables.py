@@ -1,4 +1,4 @@
-"""The tables of `heald.toml` that several commands share: the web, hooks, requests to models and telemetry."""
+"""The tables of `heald.toml` that several commands share: web, hooks, checkpoints, requests to models, telemetry."""
 
 from typing import Any
 
@@ -7,13 +7,27 @@ from heald.core.turn import CacheTtl
 
 
 class WebTable(Table):
-    """Requests to the web: `fetch_url`, and the pages and pictures that the studio gets by their address."""
+    """Requests to the web: `fetch_url`, commands in the sandbox, and what the studio gets by its address."""
 
     allow_hosts: list[str] = option(
-        "host of a private network that may be fetched, as wiki.example or localhost:3000; all places count together",
+        "host that may be reached, as wiki.example or localhost:3000: by fetch_url also in a private network, and by "
+        "commands in the sandbox without a question; all places count together",
         "tools",
         metavar="HOST",
         flag="--allow-host",
+        user_only=True,
+    )
+
+
+class SecretsTable(Table):
+    """Secret values in the files of a folder, which are hidden from models
+    ([what is hidden](security.md#secrets-in-a-workspace))."""
+
+    show_in: list[str] = option(
+        "folder whose secret values models see as they are, with all folders in it; all places count together",
+        "tools",
+        metavar="DIR",
+        flag="--show-secrets-in",
         user_only=True,
     )
 
@@ -33,6 +47,27 @@ class HooksTable(Table):
         "tools",
         metavar="HOOK",
         flag="--hook-after",
+    )
+
+
+class CheckpointsTable(Table):
+    """Checkpoints of git repositories in the data folder, for undo, in `heald chat`, `run --attempts` and `undo`."""
+
+    total_mb: Count = option(
+        "megabytes for the checkpoints of all repositories; the oldest are deleted first",
+        "checkpoints",
+        default=2_000,
+        metavar="MB",
+        flag="--checkpoints-total",
+        user_only=True,
+    )
+    repository_mb: Count = option(
+        "megabytes for the checkpoints of one repository",
+        "checkpoints",
+        default=500,
+        metavar="MB",
+        flag="--checkpoints-repository",
+        user_only=True,
     )
 
 
@@ -112,7 +147,9 @@ class OtelTable(Table):
 
 SHARED: dict[str, type[Table]] = {
     "web": WebTable,
+    "secrets": SecretsTable,
     "hooks": HooksTable,
+    "checkpoints": CheckpointsTable,
     "retry": RetryTable,
     "timeouts": TimeoutsTable,
     "request": RequestTable,

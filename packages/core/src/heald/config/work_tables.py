@@ -6,12 +6,14 @@ from typing import Any, Literal
 from heald.config.table import Names, Natural, Table, Temperature, option
 from heald.core.turn import ReasoningEffort
 
-ModeName = Literal["read-only", "ask", "auto"]
+ModeName = Literal["read-only", "ask", "inside", "auto"]
 TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none; or your own, as in my_tools:weather"
 BEST = "the strongest model that has a key"
 MODEL = option("provider/model, or with --base-url the name there", "model", without=BEST)
 KEY_ENV = option("variable, or name in the keyring, that holds that endpoint's key", "model", metavar="NAME")
-PERMISSIONS = option("which calls run without a question", "tools", default="ask")
+PERMISSIONS = option(
+    "which calls run without a question; inside: those that stay in the folder and the sandbox", "tools", default="ask"
+)
 UNSANDBOXED = option("run commands without a sandbox; every result mentions it", "tools", default=False, user_only=True)
 TOOL = option(
     "tools of your own besides: my_tools:weather, a module, or a folder such as ./tools; all places count together",

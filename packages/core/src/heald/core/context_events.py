@@ -62,7 +62,7 @@ class PromptProgress(StatePayload, frozen=True):
     """The model has read a part of the request, and has written nothing yet. llama.cpp's server reports it."""
 
     type = "prompt_progress"
-    message: str
+    message_id: str
     processed: int
     """The tokens that were read, those of its cache included."""
     total: int

@@ -8,6 +8,7 @@ from heald.core.client_events import ClientPayload
 from heald.core.context_events import ContextPayload  # with both, every payload class is defined
 from heald.core.events import Unknown
 from heald.core.json import JsonObject, as_object, loads
+from heald.core.old_event_fields import rename_old_fields
 from heald.core.payload import Layer, Payload
 from heald.core.server_tool_events import ServerToolPayload
 
@@ -35,19 +36,20 @@ class _Envelope(_Head, frozen=True):
     data: msgspec.Raw
 
 
-def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
+def payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
+    """Return the payload classes below a class, by event type."""
     types: dict[str, type[Payload]] = {}
     for kind in base.__subclasses__():
         if "type" in vars(kind):
             types[kind.type] = kind
-        types |= _payload_types(kind)
+        types |= payload_types(kind)
     return types
 
 
 PAYLOADS: dict[str, type[Payload]] = {
     name: kind
     for base in (Payload, ContextPayload, ClientPayload, ServerToolPayload)
-    for name, kind in _payload_types(base).items()
+    for name, kind in payload_types(base).items()
     if kind is not Unknown
 }
 """Every payload class by its event type."""
@@ -62,21 +64,35 @@ def _payload_decoder(kind: type[Payload]) -> "msgspec.json.Decoder[Payload]":
 
 
 def decode_event(line: bytes | str) -> Event:
-    """Decode an event. Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is not an event."""
+    """Decode an event, also one of an earlier version.
+
+    Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is not an event.
+    """
     try:
         envelope = _envelopes.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _decode_slowly(line)
     kind = PAYLOADS.get(envelope.type)
-    data = _payload_decoder(kind).decode(envelope.data) if kind else Unknown(msgspec.json.decode(envelope.data))
+    if kind is None:
+        return _event(envelope, Unknown(msgspec.json.decode(envelope.data)))
+    try:
+        data = _payload_decoder(kind).decode(envelope.data)
+    except msgspec.ValidationError:
+        data = _decode_old(kind, msgspec.json.decode(envelope.data))
     return _event(envelope, data)
+
+
+def _decode_old(kind: type[Payload], data: object) -> Payload:
+    """Decode a payload that the present names do not fit; ValueError if those of earlier versions do not either."""
+    renamed = rename_old_fields(kind.type, data)
+    return msgspec.convert(data if renamed is None else renamed, kind)
 
 
 def _decode_slowly(line: bytes | str) -> Event:
     """Decode an event with a lone surrogate, which `encode` escapes and msgspec does not read."""
     raw = as_object(loads(line))
     kind = PAYLOADS.get(str(raw.get("type")))
-    data = msgspec.convert(raw.get("data"), kind) if kind is not None else Unknown(raw.get("data"))
+    data = _decode_old(kind, raw.get("data")) if kind is not None else Unknown(raw.get("data"))
     return _event(msgspec.convert(raw | {"data": None}, _Head), data)
 
 

@@ -47,6 +47,10 @@ class HealdError(Exception):
     """Base of everything Heald raises on purpose."""
 
     code: ClassVar[ErrorCode] = "internal"
+    withdraws_request: bool = False
+    """Whether a request that ends with it, before the model answered, is removed from the conversation."""
+    stop_reason: Literal["error", "content_filter"] = "error"
+    """The stop reason of an exchange that fails with it."""
 
     def info(self) -> ErrorInfo:
         return ErrorInfo(code=self.code, message=str(self))
@@ -124,6 +128,7 @@ class ModelNotFound(ProviderError):
 
 class ContextOverflow(ProviderError):
     code = "context_overflow"
+    withdraws_request = True
 
 
 class ContentBlocked(ProviderError):

@@ -21,7 +21,7 @@ ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
 
 class MessageStart(StreamPayload, frozen=True):
     type = "message_start"
-    message: str
+    message_id: str
     model: str
     attempt: int
 
@@ -94,23 +94,25 @@ class MessageDelta(StreamPayload, frozen=True):
     """The end of a message, with the provider's own stop reason and usage."""
 
     type = "message_delta"
-    message: str
+    message_id: str
     stop_reason: StopReason
     usage: Usage
     provider_stop_reason: str | None = None
     provider_usage: JsonObject | None = None
+    cost_usd: float | None = None
+    """Its price in US dollars, if the exchange has a budget in dollars."""
 
 
 class MessageStop(StreamPayload, frozen=True):
     type = "message_stop"
-    message: str
+    message_id: str
 
 
 class MessageDiscarded(StreamPayload, frozen=True):
     """A failed attempt: drop everything since its `message_start`. Its usage still counts."""
 
     type = "message_discarded"
-    message: str
+    message_id: str
     error: ErrorInfo
     usage: Usage = Usage()
     estimated: bool = False
@@ -158,6 +160,8 @@ class ConversationQueued(StatePayload, frozen=True):
     cause: str | None = None
     output_schema: JsonObject | None = None
     """The JSON Schema that the answer must match."""
+    budget: JsonObject | None = None
+    """The limits that the request set for itself."""
 
 
 class ConversationDequeued(StatePayload, frozen=True):
@@ -242,17 +246,22 @@ class ApprovalRequested(StatePayload, frozen=True):
 
     type = "approval_requested"
     approval: str
-    call: str
+    call_id: str
     name: str
     digest: str
     summary: str
+    """All arguments for the person who decides: hidden characters are escaped, long texts are cut in the middle."""
     diff: str = ""  # of the files that the call will change
+    input: JsonObject = {}
+    """The arguments that the tool gets, whole."""
+    reason: str = ""
+    """Why it is asked for, if not only because of the mode."""
 
 
 class ApprovalResolved(StatePayload, frozen=True):
     type = "approval_resolved"
     approval: str
-    call: str
+    call_id: str
     decision: Literal["allowed", "denied"]
     reason: str = ""
     input: JsonObject | None = None
@@ -264,7 +273,7 @@ class ApprovalResolved(StatePayload, frozen=True):
 class QuestionAsked(StatePayload, frozen=True):
     type = "question_asked"
     question: str
-    call: str
+    call_id: str
     text: str
     suggestions: list[str]
 
@@ -272,7 +281,7 @@ class QuestionAsked(StatePayload, frozen=True):
 class QuestionAnswered(StatePayload, frozen=True):
     type = "question_answered"
     question: str
-    call: str
+    call_id: str
     answer: str
 
 
@@ -291,7 +300,7 @@ class ConversationWaiting(StatePayload, frozen=True):
     """Nothing but calls of clients is open: the exchange goes on when they have their results."""
 
     type = "conversation_waiting"
-    calls: list[str]
+    call_ids: list[str]
 
 
 class FileChanged(StatePayload, frozen=True):
@@ -320,7 +329,7 @@ class FileAccepted(StatePayload, frozen=True):
 
 class RetryScheduled(StatePayload, frozen=True):
     type = "retry_scheduled"
-    message: str
+    message_id: str
     attempt: int
     delay_s: float
     error: ErrorInfo
@@ -420,6 +429,8 @@ class ExchangeRequest(ExchangePayload, frozen=True):
     """The call of another session that started this exchange, if this agent is a subagent."""
     output_schema: JsonObject | None = None
     """The JSON Schema that the answer must match."""
+    budget: JsonObject | None = None
+    """The limits that the request set for itself: `turns`, `tokens`, `usd` and `seconds`."""
 
 
 class ExchangeResponse(ExchangePayload, frozen=True):

@@ -1,6 +1,7 @@
 """Reads messages in the forms that other programs use, and writes them in one: the internal message.
 
-Accepted are the messages of the Chat Completions API (`tool_calls`, `tool_call_id`, parts) and internal messages:
+Accepted are the messages of the Chat Completions API (`tool_calls`, `tool_call_id`, parts), those of Anthropic's API
+(`source`, `tool_use_id`), UI messages of the AI SDK (`parts`), and internal messages:
 
     {"role": "user", "content": "Read a.py", "timestamp": 1763000000000}
     {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read_file", "input": {"path": "a.py"}}]}
@@ -9,11 +10,14 @@ Accepted are the messages of the Chat Completions API (`tool_calls`, `tool_call_
 A chat message is the short form for a list of messages to show: `{role, content, timestamp}` with text only.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
+
 from heald.core.errors import ConfigurationError
-from heald.core.json import JsonObject, as_object, as_objects, encode_text, loads, parse_strict
+from heald.core.json import JsonObject, as_list, as_object, as_objects, encode_text, loads, parse_strict
 from heald.core.messages import (
     Block,
     File,
@@ -29,17 +33,22 @@ from heald.core.messages import (
     ToolDefinition,
     ToolResult,
 )
+from heald.core.ui_messages import from_ui_messages
 
 _SYSTEM = ("system", "developer")
-_PARTS = "text, reasoning, image, image_url, input_audio, file, tool_use, tool_result and grounding"
+_PARTS = "text, reasoning, image, image_url, input_audio, file, document, tool_use, tool_result and grounding"
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def system_texts(messages: Sequence[JsonObject]) -> list[str]:
+def system_texts(messages: Iterable[Message | Mapping[str, Any]]) -> list[str]:
     """Return the texts of the system messages."""
-    return [_text(message) for message in messages if message.get("role") in _SYSTEM]
+    return [
+        _text(cast(JsonObject, message))
+        for message in messages
+        if isinstance(message, Mapping) and message.get("role") in _SYSTEM
+    ]
 
 
 def parse_messages(messages: Sequence[JsonObject], *, results_last: bool = False) -> list[Message]:
@@ -54,8 +63,22 @@ def parse_messages(messages: Sequence[JsonObject], *, results_last: bool = False
 def as_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
     """Return messages as they are, or convert those of another form."""
     items = list(messages)
-    typed = [message for message in items if isinstance(message, Message)]
+    typed = [check_message(message, number) for number, message in enumerate(items) if isinstance(message, Message)]
     return typed if len(typed) == len(items) else read_messages(items)
+
+
+def check_message(message: Message, number: int = 0) -> Message:
+    """Return a message that can be stored and read again. A text as its content becomes a block, bytes become base64.
+
+    A program can make a message of anything: msgspec checks only what it decodes. Raises ConfigurationError.
+    """
+    if isinstance(cast(object, message.content), str):
+        message = msgspec.structs.replace(message, content=[Text(cast(str, message.content))])
+    try:
+        read = msgspec.convert(msgspec.to_builtins(message), Message)
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"Message {number} is not a valid heald.Message: {str(error)[:200]}.") from None
+    return message if read == message else read
 
 
 def read_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
@@ -63,7 +86,7 @@ def read_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Messa
     conversation: list[Message] = []
     seen: set[str] = set()
     for number, message in enumerate(messages):
-        for read in [message] if isinstance(message, Message) else _read(message, number, seen):
+        for read in [check_message(message, number)] if isinstance(message, Message) else _read(message, number, seen):
             if read.role == "tool" and conversation and conversation[-1].role == "tool":  # one message for one turn
                 first = conversation.pop()
                 read = Message(role="tool", content=[*first.content, *read.content], timestamp=first.timestamp)
@@ -80,6 +103,9 @@ def _read(message: Any, number: int, seen: set[str]) -> list[Message]:
     fields = cast(JsonObject, message)
     if fields.get("role") in _SYSTEM:
         return []
+    if isinstance(fields.get("parts"), list) and "content" not in fields:
+        converted = from_ui_messages([fields], number)
+        return [read for plain in converted for read in _read(plain, number, seen)]
     role, timestamp = _role(fields, number), _timestamp(fields, number)
     if role == "tool" and "tool_call_id" in fields:
         result = ToolResult(id=str(fields["tool_call_id"]), status="ok", content=_text(fields))
@@ -118,18 +144,44 @@ def _blocks(message: JsonObject, number: int, seen: set[str]) -> list[Block]:
         raise ConfigurationError(f"The content of message {number} is neither text nor a list of blocks.")
     blocks: list[Block] = [Text(content)] if isinstance(content, str) and content else []
     new_ids: set[str] = set()
-    for part in as_objects(content):
-        block = _block(part, number, seen | new_ids)
+    for part in as_list(content):
+        block = _read_part(part, number, seen | new_ids)
         blocks += block
         new_ids.update(call.id for call in block if isinstance(call, ToolCall))
     return [*blocks, *(_call(call, number) for call in as_objects(message.get("tool_calls")))]
+
+
+def _read_part(part: Any, number: int, seen: set[str]) -> list[Block]:
+    if isinstance(part, Block):
+        return check_message(Message(role="user", content=[part]), number).content
+    if isinstance(part, str):
+        return [Text(part)] if part else []
+    if not isinstance(part, Mapping):
+        raise ConfigurationError(
+            f"A part of message {number} is {type(part).__name__}; give a text or an object with a type."
+        )
+    return _block(dict(cast("Mapping[str, Any]", part)), number, seen)
+
+
+def read_parts(parts: Iterable[Any]) -> list[Block]:
+    """Convert the parts of one user message: texts, our blocks, and objects with a type."""
+    return [block for part in parts for block in _read_part(part, 0, set())]
 
 
 def _block(part: JsonObject, number: int, seen: set[str]) -> list[Block]:
     match part.get("type"):
         case "text" | "input_text" | "output_text" | None:
             text = part.get("text")
-            return [Text(text)] if isinstance(text, str) and text else []
+            if not isinstance(text, str):
+                raise ConfigurationError(
+                    f"A part of message {number} has no text; give an object such as "
+                    '{"type": "text", "text": "Hello"}.'
+                )
+            return [Text(text)] if text else []
+        case "refusal":
+            return [Text(str(part.get("refusal") or ""), refusal=True)]
+        case "redacted_thinking":
+            return []
         case "reasoning" | "thinking":
             text = part.get("text") or part.get("thinking")
             return [Reasoning(text)] if isinstance(text, str) and text else []
@@ -150,8 +202,11 @@ def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:
             image_url = part.get("image_url")
             media_type, data, url = _location(str(as_object(image_url).get("url", "")) or str(image_url))
             return [Image(media_type=media_type, data=data) if data else Image(url=url)]
-        case "image" | "file" if part.get("data") or part.get("url"):
-            fields = {name: part[name] for name in ("media_type", "data", "url") if isinstance(part.get(name), str)}
+        case "image" | "document" if as_object(part.get("source")):
+            return [_from_source(as_object(part["source"]), kind, part.get("title"), number)]
+        case "image" | "file" if part.get("data") or part.get("url") or part.get("file_id"):
+            names = ("media_type", "data", "url", "file_id")
+            fields = {name: part[name] for name in names if isinstance(part.get(name), str)}
             if kind == "image":
                 return [Image(**fields)]
             name = part.get("name")
@@ -169,6 +224,32 @@ def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:
             raise ConfigurationError(
                 f"Message {number} has a part of the type {kind[:40]!r} that cannot be read; there are {_PARTS}."
             )
+
+
+def _from_source(source: JsonObject, kind: str, title: Any, number: int) -> Image | File:
+    """Read the `source` of an image or a document in the form of Anthropic's API."""
+    file = source.get("file_id")
+    default = "image/png" if kind == "image" else "application/pdf"
+    media_type = str(source.get("media_type") or default)
+    name = title if isinstance(title, str) else None
+    match source.get("type"), source.get("data"), source.get("url"):
+        case "base64", str(data), _:
+            return Image(media_type=media_type, data=data) if kind == "image" else _file(media_type, name, data=data)
+        case "url", _, str(url):
+            return Image(url=url) if kind == "image" else _file(media_type, name, url=url)
+        case "file", _, _ if isinstance(file, str):
+            return Image(file_id=file) if kind == "image" else _file(media_type, name, file_id=file)
+        case "text", str(text), _ if kind == "document":
+            return _file("text/plain", name, data=b64encode(text.encode()).decode())
+        case _:
+            raise ConfigurationError(
+                f"The source of {'an image' if kind == 'image' else 'a document'} in message {number} cannot be read; "
+                "give base64 data, a url or a file_id."
+            )
+
+
+def _file(media_type: str, name: str | None, **place: str) -> File:
+    return File(media_type=media_type, name=name, **place)
 
 
 def _location(url: str) -> tuple[str, str | None, str]:
@@ -258,7 +339,7 @@ def _source(source: JsonObject) -> Source:
 
 
 def _text(message: JsonObject) -> str:
-    content = message.get("content")
+    content = message.get("content", message.get("parts"))
     if isinstance(content, str):
         return content
     return "\n".join(str(part["text"]) for part in as_objects(content) if isinstance(part.get("text"), str))

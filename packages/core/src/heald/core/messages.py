@@ -166,7 +166,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     structured: JsonObject | None = msgspec.field(default=None, name="design")
     """The request as data, for models that are programs; no wire sends it. Stored as `design`."""
     timestamp: float | None = None
-    """The time that the caller gave, in milliseconds since 1970. Models never see it."""
+    """When the message was sent or completed, in milliseconds since 1970, or the time that the caller gave. Messages of
+    results have none. Models never see it."""
 
     @property
     def text(self) -> str:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from heald.core.arguments import check_fields, check_positive
 from heald.core.errors import (
     ProviderError,
     ProviderTimeout,
@@ -32,6 +33,10 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of the longest pause."""
     max_wait: float = 60.0
     """Seconds of the longest `Retry-After` that is honoured. A longer one fails the turn at once."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive(self, ("attempts", "silent_attempts"))
 
     def limit(self, error: ProviderError, default: int = _ATTEMPTS) -> int:
         """The number of attempts: few if the server is silent, or cannot be reached, since its address may be wrong.

@@ -13,7 +13,7 @@ class ServerToolCall(ServerToolPayload, frozen=True):
     """The provider runs a tool of its own, such as a web search. Nothing runs here."""
 
     type = "server_tool_call"
-    message: str
+    message_id: str
     id: str
     name: str
     input: JsonObject = {}
@@ -23,7 +23,7 @@ class ServerToolResult(ServerToolPayload, frozen=True):
     """The outcome of a tool that the provider ran. `id` is the call's."""
 
     type = "server_tool_result"
-    message: str
+    message_id: str
     id: str
     name: str
     text: str = ""
@@ -36,7 +36,7 @@ class CitationAdded(ServerToolPayload, frozen=True):
     """The answer cites a source. The finished message holds all of them in its `grounding` block."""
 
     type = "citation_added"
-    message: str
+    message_id: str
     block: str
     """The text block that cites it; empty if the provider does not name one."""
     source: Source

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from heald.core.arguments import check_fields
 from heald.core.json import JsonObject
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -21,6 +22,9 @@ class ServerTool(msgspec.Struct, frozen=True, omit_defaults=True):
     options: JsonObject = {}
     """Merged into the tool's entry in the request, such as `vector_store_ids` for `file_search`."""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much a model may think: an effort, or a budget in tokens. A wire converts between them."""
@@ -29,6 +33,9 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     budget: int | None = None
     visible: bool = True
     """Request readable thinking, if the API supports it."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,6 +75,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     behind the agent's own."""
     extra_headers: dict[str, str] = {}
     """Sent with the request, in place of headers of the same name."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 StopReason = Literal[

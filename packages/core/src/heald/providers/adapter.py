@@ -114,6 +114,12 @@ class ProviderAdapter:
         return type(self).__name__
 
 
+def _as_sent(messages: Sequence[Message]) -> list[JsonObject]:
+    """Internal messages without their times: those are for programs that store them, and a provider may refuse them."""
+    internal = to_internal_messages(messages)
+    return [{name: value for name, value in message.items() if name != "timestamp"} for message in internal]
+
+
 def _openai_schema(tool: ToolDefinition) -> JsonObject:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     return {"type": "function", "function": function}
@@ -141,7 +147,7 @@ class AdapterSession(ConversationBase):
         _deliver(decoder.open(), on_event)
         try:
             request = await adapter.build_request(
-                settings.system, to_internal_messages(self.messages), [_document_tool(t) for t in self.tools], options
+                settings.system, _as_sent(self.messages), [_document_tool(t) for t in self.tools], options
             )
             stream = adapter.create_message_stream(request, options)
             if not hasattr(stream, "__aiter__"):
@@ -164,7 +170,7 @@ class AdapterSession(ConversationBase):
             message=decoder.message,
             stop_reason=decoder.stop_reason,
             usage=decoder.usage,
-            billed_usd=decoder.cost,
+            cost_usd=decoder.cost,
         )
 
     async def close(self) -> None:

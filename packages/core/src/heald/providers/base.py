@@ -54,7 +54,7 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     provider_stop_reason: str | None = None
     response_id: str | None = None
     response_model: str | None = None
-    billed_usd: float | None = None
+    cost_usd: float | None = None
     """The cost, if the provider reports it."""
     unread_call: bool = False
     """The text holds a call in a form that could not be read."""

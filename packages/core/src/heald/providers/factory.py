@@ -42,11 +42,14 @@ def open_provider_session(
     return WireSession(model, messages=history, tools=tools, settings=settings, **options)
 
 
+_NO_SETTINGS = Settings()
+
+
 def check_model(model: str | Model | CustomModel) -> None:
     """Raise what `open_provider_session` would raise for a model: it is unknown, lacks its key, or is no model."""
     resolved = _find_with_key(model)
     if not isinstance(resolved, Model):
-        _open_custom(resolved, [], [], complete_settings(Settings()))
+        _open_custom(resolved, [], [], complete_settings(_NO_SETTINGS))
 
 
 def _find_with_key(model: str | Model | CustomModel) -> Model | CustomModel:

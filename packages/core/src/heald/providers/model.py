@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from heald.core.arguments import checked
 from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError, MissingKey
 from heald.core.lazy import lazy_pattern
@@ -28,6 +29,7 @@ _SENDABLE = lazy_pattern(r"[\x21-\x7e]+(?:[ \t][\x21-\x7e]+)*")
 class Model:
     """A model at any endpoint. The name is sent unchanged; the key is never shown."""
 
+    @checked
     def __init__(
         self,
         name: str,

@@ -439,7 +439,7 @@ def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTu
         provider_stop_reason=decoder.provider_stop_reason,
         response_id=decoder.response_id,
         response_model=decoder.response_model,
-        billed_usd=float(billed) if isinstance(billed, int | float) else None,
+        cost_usd=float(billed) if isinstance(billed, int | float) else None,
         logprobs=decoder.logprobs,
         unread_call=decoder.unread_call,
     )

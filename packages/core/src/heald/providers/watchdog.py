@@ -6,6 +6,7 @@ from time import monotonic
 
 import msgspec
 
+from heald.core.arguments import check_fields, check_positive
 from heald.core.errors import AnswerTooSlow, ProviderError, ProviderTimeout, Stalled
 
 
@@ -24,6 +25,10 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """After the stop reason, for late usage."""
     total: float = 3600.0
     """For a whole answer, however steadily it comes."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive(self, ("connect", "socket", "content", "first", "total"))
 
 
 class Watchdog:

@@ -199,7 +199,7 @@ def _finish(turn: ProviderTurn, session: WireSession, events: "asyncio.Queue[Jso
         events.put_nowait({"type": "tool_call", "id": call.id, "name": call.name, "args": args})
     usage = turn.usage
     counts = {"inputTokens": usage.total_input or 0, "outputTokens": usage.total_output or 0}
-    cost = turn.billed_usd if turn.billed_usd is not None else session.cost(usage).usd
+    cost = turn.cost_usd if turn.cost_usd is not None else session.cost(usage).usd
     events.put_nowait({"type": "usage", **counts} | ({} if cost is None else {"cost": cost}))
     if unsafe is not None:
         events.put_nowait({"type": "error", "error": unsafe.reason, "message": unsafe.message})

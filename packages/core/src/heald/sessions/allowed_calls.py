@@ -46,7 +46,7 @@ class AllowedCalls:
         """Return the digest of the call as it was allowed, with the arguments of the approver if there are any."""
         if resolved.input is None:
             return asked.digest
-        planned = self._runtime.plan(ToolCall(id=asked.call, name=asked.name, input=resolved.input))
+        planned = self._runtime.plan(ToolCall(id=asked.call_id, name=asked.name, input=resolved.input))
         if isinstance(planned, ToolFault):
             return ""
         return self._runtime.digest(planned)

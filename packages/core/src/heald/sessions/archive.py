@@ -1,7 +1,7 @@
 """Exports and imports a session as one file of JSON lines: a head, the events, its files and large results.
 
 The file holds no paths and is not compressed, so that it cannot write outside of the store or expand without limit.
-Tools, permissions and folders are not read from it: the importer gives them.
+Tools, permissions and folders are not read from it: the importer gives them. Files that hold secrets are left out.
 """
 
 import asyncio
@@ -18,9 +18,11 @@ from heald.core.envelope import Event, decode_event
 from heald.core.events import FileChanged
 from heald.core.json import encode
 from heald.core.messages import ToolResult, WholeResult
+from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import Store, iterate_events
 from heald.sessions.store_errors import BadArchive, NoSuchBlob
+from heald.tools.secrets import is_secret_file
 
 FORMAT = 1
 MAX_BYTES = 1024 * 1024 * 1024
@@ -28,16 +30,18 @@ MAX_LINE = 96 * 1024 * 1024
 MAX_EVENTS = 2_000_000
 _MAX_EPOCH = 2**31
 _LINES = 200
+SIGNATURE_LINE = b'{"heald_signature":'
+"""The beginning of the last line of a signed archive. See `signed_archive`."""
 
 
 class ArchiveHead(msgspec.Struct, frozen=True, kw_only=True):
     heald_session: int
-    title: str = ""
     created: float = 0.0
     model: str = ""
     dropped: list[tuple[int, int]] = []
     epoch: int
     last_seq: int
+    title: str = ""  # the last field: all behind the others is what a redaction removes
 
 
 class ArchivedFile(msgspec.Struct, frozen=True):
@@ -56,6 +60,12 @@ _contents = msgspec.json.Decoder(ArchivedFile)
 async def export_lines(store: Store, session: str) -> AsyncIterator[bytes]:
     """Yield the lines of a session's archive."""
     info = await store.info(session)
+    async for line in archive_lines(store, info, iterate_events(store, session, upto=info.last_seq)):
+        yield line
+
+
+async def archive_lines(store: Store, info: SessionInfo, events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+    """Yield the lines of an archive that has these events."""
     settings = SessionSettings.of(info.settings)
     yield _line(
         ArchiveHead(
@@ -69,13 +79,13 @@ async def export_lines(store: Store, session: str) -> AsyncIterator[bytes]:
         )
     )
     digests: dict[str, None] = {}
-    async for event in iterate_events(store, session, upto=info.last_seq):
-        if (digest := _named_content(event)) is not None:
+    async for event in events:
+        if (digest := named_content(event)) is not None and not _is_of_secret_file(event):
             digests[digest] = None
         yield _line(event)
     for digest in digests:
         try:
-            data = await store.blob(session, digest)
+            data = await store.blob(info.id, digest)
         except NoSuchBlob:
             continue  # a file of a folder is not in the store
         yield _line(ArchivedFile(b64encode(data).decode()))
@@ -89,7 +99,7 @@ async def read_archive(file: BinaryIO) -> AsyncIterator[Item]:
             yield item
 
 
-def _named_content(event: Event) -> str | None:
+def named_content(event: Event) -> str | None:
     """Return the SHA-256 of the content that an event names: a file, a large result, or a client's input."""
     match event.data:
         case FileChanged(hash=digest) | ResponseRequested(input=digest):
@@ -100,13 +110,18 @@ def _named_content(event: Event) -> str | None:
             return None
 
 
+def _is_of_secret_file(event: Event) -> bool:
+    """Return whether an event is about a file that holds secrets. Its content is not exported."""
+    return isinstance(event.data, FileChanged) and is_secret_file(event.data.path)
+
+
 def _some(items: Iterator[Item]) -> list[Item]:
     return list(islice(items, _LINES))
 
 
 def _items(file: BinaryIO) -> Iterator[Item]:
-    lines = _lines_of(file)
-    head = _head(next(lines, b""))
+    lines = read_lines(file)
+    head = read_head(next(lines, b""))
     if not 0 <= head.last_seq <= MAX_EVENTS or not 0 <= head.epoch <= _MAX_EPOCH:
         raise BadArchive(f"The archive has {head.last_seq} events; at most {MAX_EVENTS} are imported.")
     yield head
@@ -115,11 +130,13 @@ def _items(file: BinaryIO) -> Iterator[Item]:
     for seq in range(1, head.last_seq + 1):
         event = _event(next(lines, b""), seq, epoch, head.epoch)
         epoch = event.epoch
-        if (named := _named_content(event)) is not None:
+        if (named := named_content(event)) is not None:
             missing_digests.add(named)
         yield event
     for line in lines:
-        data = _content(line)
+        if line.startswith(SIGNATURE_LINE) or b'"redacted":"' in line[:16]:
+            continue
+        data = read_content(line)
         digest = sha256(data).hexdigest()
         if digest not in missing_digests:
             raise BadArchive("The archive holds a file that none of its events names.")
@@ -127,7 +144,7 @@ def _items(file: BinaryIO) -> Iterator[Item]:
         yield data
 
 
-def _lines_of(file: BinaryIO) -> Iterator[bytes]:
+def read_lines(file: BinaryIO) -> Iterator[bytes]:
     size = 0
     while line := file.readline(MAX_LINE + 1):
         size += len(line)
@@ -136,7 +153,7 @@ def _lines_of(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _head(line: bytes) -> ArchiveHead:
+def read_head(line: bytes) -> ArchiveHead:
     try:
         head = _heads.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -150,13 +167,15 @@ def _event(line: bytes, seq: int, epoch: int, last_epoch: int) -> Event:
     try:
         event = decode_event(line)
     except (ValueError, TypeError, RecursionError):
+        if b',"redacted":"' in line:
+            raise BadArchive(f"Event {seq} was redacted; such an archive can be verified, but not read.") from None
         raise BadArchive(f"The archive breaks off or is damaged at event {seq}.") from None
     if event.seq != seq or not epoch <= event.epoch <= last_epoch:
         raise BadArchive(f"The archive has the event {event.seq} of epoch {event.epoch} where {seq} belongs.")
     return event
 
 
-def _content(line: bytes) -> bytes:
+def read_content(line: bytes) -> bytes:
     try:
         return b64decode(_contents.decode(line).content, validate=True)
     except (msgspec.DecodeError, ValueError):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heald.sessions.job_outcomes import GroupOutcome, JobOutcome, Outcome, post_outcomes
+from heald.sessions.sqlite_commits import CommitLedger
 from heald.sessions.sqlite_connection import open_connection
 from heald.sessions.sqlite_errors import translate_error
 from heald.sessions.store_errors import StoreError
@@ -36,12 +37,14 @@ class DatabaseThread:
         durable: bool,
         first: Job,
         on_rollback: Callable[[], object] = lambda: None,
+        ledger: CommitLedger | None = None,
     ) -> None:
         self._path = path
         self._writes = writes
         self._patience = patience
         self._durable = durable
         self._on_rollback = on_rollback
+        self._ledger = ledger
         self._jobs: queue.SimpleQueue[QueuedJob | None] = queue.SimpleQueue()
         self._closed = False
         self._ready: Future[None] = Future()
@@ -90,6 +93,8 @@ class DatabaseThread:
         try:
             try:
                 first(connection)
+                if self._ledger is not None:
+                    self._ledger.open(connection)
             except (sqlite3.Error, StoreError) as error:
                 self._ready.set_exception(translate_error(error))
                 return
@@ -97,6 +102,8 @@ class DatabaseThread:
             while jobs := self._next():
                 self._run(connection, jobs)
         finally:
+            if self._ledger is not None:
+                self._ledger.close()
             connection.close()  # the last connection merges the WAL into the database
 
     def _next(self) -> list[QueuedJob]:
@@ -143,12 +150,18 @@ class DatabaseThread:
 
     def _transaction(self, connection: sqlite3.Connection, jobs: list[Job]) -> list[Any]:
         connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
+        changes = connection.total_changes
         try:
             values = [job(connection) for job in jobs]
+            ledger = self._ledger if connection.total_changes != changes else None
+            if ledger is not None:
+                ledger.count(connection)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._on_rollback()
             raise
+        if ledger is not None:
+            ledger.record()
         return values

@@ -5,6 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from heald.agent.agent import Agent
+from heald.core.arguments import checked
+from heald.core.errors import ConfigurationError
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
@@ -68,6 +70,7 @@ class OpeningSession:
             await store.create(SessionInfo(id=self._name, title=self._title, settings=settings.data()))
 
 
+@checked
 def open_session(
     name: str, agent: Agent, *, store: str | Store, title: str = "", after_crash: AfterCrash = DEFAULT_AFTER_CRASH
 ) -> OpeningSession:
@@ -78,4 +81,6 @@ def open_session(
     another process has the session open. An exchange that a dead process left open is continued; with
     `after_crash="close"` it is closed as failed.
     """
+    if not name:
+        raise ConfigurationError("open_session: name must be the name of a session, not ''.")
     return OpeningSession(name, agent, store, title, after_crash)

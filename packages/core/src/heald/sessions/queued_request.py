@@ -20,6 +20,7 @@ async def queue_request(
     *,
     client_request_id: str | None = None,
     output_schema: JsonObject | None = None,
+    budget: JsonObject | None = None,
 ) -> Event | None:
     """Store a request as queued, and release the session. Returns its event, whose `request` is the exchange; None if
     the session is not free, has work, or has the request already."""
@@ -36,7 +37,7 @@ async def queue_request(
         bus = EventBus(session, seq=history.seq, epoch=lease.epoch)
         events: list[Event] = []
         bus.subscribe(events.append)
-        bus.publish(ConversationQueued(1, new_id("ex"), message, client_request_id, None, output_schema))
+        bus.publish(ConversationQueued(1, new_id("ex"), message, client_request_id, None, output_schema, budget))
         await store.append(lease, events, work="waiting")
         return events[0]
     finally:

@@ -70,6 +70,7 @@ class SessionResumption:
                     client_request_id=queued.client_request_id,
                     exchange_id=queued.request,
                     is_queued=True,
+                    budget=queued.budget,
                 )
                 started.append(exchange)
         return started

@@ -10,10 +10,11 @@ import msgspec
 
 from heald.agent.agent import Agent
 from heald.agent.background_loop import is_in_loop
+from heald.agent.budget import Budget
 from heald.agent.exchange import Exchange
 from heald.agent.interface import ExchangeInterface, WhenBusy
 from heald.agent.model_chain import ModelLike
-from heald.agent.request_message import Prompt
+from heald.agent.request_message import Prompt, ReadPrompt
 from heald.agent.result import AgentResult
 from heald.core.context_events import ConversationCompacted, ConversationRestored
 from heald.core.envelope import Event
@@ -23,6 +24,7 @@ from heald.core.messages import Message, ToolDefinition, ToolResult
 from heald.sessions.allowed_calls import AllowedCalls, add_allowed
 from heald.sessions.changes import Changes
 from heald.sessions.delegate_logs import DelegateLogs, close_delegates
+from heald.sessions.delegate_usage import add_delegate_usage
 from heald.sessions.event_contents import EventContents
 from heald.sessions.history import SessionHistory, read_history
 from heald.sessions.leases import LEASE_SECONDS, Lease, mark_dead, new_holder
@@ -62,8 +64,10 @@ class Session(Agent):
         if not model:
             raise ConfigurationError("The session names no model; give one when it is created or opened.")
         options = settings.options() | options
-        permissions = options.pop("permissions")
-        if not isinstance(permissions, Permissions):
+        permissions = options.pop("permissions", None)
+        if permissions is None:
+            permissions = Permissions(settings.mode(options.get("on_approval")), settings.rules)
+        elif not isinstance(permissions, Permissions):
             permissions = Permissions(permissions)
         client_tools = read_client_tools(options.pop("client_tools", ()))
         super().__init__(
@@ -74,7 +78,8 @@ class Session(Agent):
             middleware=[self._store_start_first, *middleware],
             **options,
         )
-        self._runtime.shared_middleware = [self._store_start_first]
+        self.share_middleware([self._store_start_first])
+        self._runtime.approvals.can_be_answered = lambda: True  # by a client that connects later, or another process
         self.permissions.planning = settings.planning
         self._given_client_tools = client_tools
         self._runtime.set_client_tools(self._without_shadows([*client_tools, *settings.client_tools]))
@@ -131,6 +136,8 @@ class Session(Agent):
             history = await read_history(store, session, SessionSettings.of(info.settings))
             await close_delegates(store, session)
             contents = await add_delegated_changes(store, session, history)
+            if (unfinished := history.unfinished).exchange is not None:
+                await add_delegate_usage(store, session, unfinished.call_ids, unfinished.tracker)
             opened = cls(store, lease, info, history, **options)
         except BaseException:
             try:
@@ -150,6 +157,15 @@ class Session(Agent):
                 await opened.close()
             raise
         return opened
+
+    def _may_get_tools(self, model: ModelLike) -> bool:
+        return True  # clients bring theirs
+
+    def _begin_with(self, request: ReadPrompt) -> None:
+        raise ConfigurationError(
+            "A stored session begins with the messages of the agent that it is created with; give the earlier ones to "
+            "heald.Agent(history=…), and send the last message."
+        )
 
     def _restore_whole_results(self, history: SessionHistory) -> None:
         """Make the handles of large results known that earlier processes kept."""
@@ -172,11 +188,17 @@ class Session(Agent):
         when_busy: WhenBusy = "queue",
         client_request_id: str | None = None,
         cause: str | None = None,
+        budget: Budget | None = None,
     ) -> ExchangeInterface:
         if self._recorder.error is not None:
             raise self._recorder.error
         return super().send(
-            prompt, output=output, when_busy=when_busy, client_request_id=client_request_id, cause=cause
+            prompt,
+            output=output,
+            when_busy=when_busy,
+            client_request_id=client_request_id,
+            cause=cause,
+            budget=budget,
         )
 
     async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
@@ -316,7 +338,9 @@ class Session(Agent):
         return list(usable.values())
 
     def notify_model(self, message: Message) -> None:
-        """Show the model a message at its next turn, without a request."""
+        """Show the model a message at its next turn, without a request. Secret values in it are hidden."""
+        self._runtime.find_secrets()
+        message = self._runtime.secret_mask.hide_message(message)
         current = self.current
         if current is None or not current.steer(message):
             self.publish(UserMessage(message))

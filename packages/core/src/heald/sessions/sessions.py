@@ -15,6 +15,7 @@ from heald.core.messages import ToolCall, ToolResult
 from heald.core.payload import Payload
 from heald.sessions.archive import ArchiveHead, export_lines, read_archive
 from heald.sessions.delegate_logs import close_delegates
+from heald.sessions.delegate_usage import add_delegate_usage
 from heald.sessions.history import read_history
 from heald.sessions.leases import Lease, new_holder
 from heald.sessions.one_node import as_shared
@@ -212,7 +213,9 @@ class Sessions:
             if history.unfinished.repeatable:
                 return False
             await close_delegates(self.store, name)
-            if history.unfinished.exchange is None and not history.waiting:
+            if (unfinished := history.unfinished).exchange is not None:
+                await add_delegate_usage(self.store, name, unfinished.call_ids, unfinished.tracker)
+            elif not history.waiting:
                 await self.store.append(lease, [], work="idle")  # its log was not known when the work was stored
             return bool(await recover(self.store, lease, history))
         finally:

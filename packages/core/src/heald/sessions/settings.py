@@ -7,13 +7,14 @@ import msgspec
 
 from heald.agent.budget import Budget
 from heald.agent.folder_extras import FolderExtras
+from heald.agent.request_callbacks import OnApproval, default_mode
 from heald.agent.text_editing import EditFormat
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Reason, Settings
 from heald.tools.compact import ToolProfile
-from heald.tools.permissions import Mode, Permissions
+from heald.tools.permissions import Mode
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,7 +23,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     model: str = ""
     tools: list[str] = []
     instructions: str = ""
-    permissions: Mode = "auto"
+    permissions: Mode | None = None
+    """None: `ask` if the session is opened with `on_approval`, else `auto`."""
     rules: list[str] = []
     planning: bool = False
     """Whether only reading is permitted until a person approves the plan."""
@@ -55,11 +57,10 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     before the event `session_rewound`."""
 
     def options(self) -> dict[str, Any]:
-        """Return the arguments of `heald.Agent` for these settings."""
+        """Return the arguments of `heald.Agent` for these settings, except for the permissions."""
         return {
             "tools": self.tools,
             "instructions": self.instructions or None,
-            "permissions": Permissions(self.permissions, self.rules),
             "workspace": self.workspace,
             "budget": self.budget,
             "temperature": self.temperature,
@@ -70,6 +71,10 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             "tool_profile": self.tool_profile,
             "edit_format": self.edit_format,
         }
+
+    def mode(self, on_approval: OnApproval | None = None) -> Mode:
+        """Return the permission mode of a session that is opened with this callback."""
+        return self.permissions or default_mode(on_approval)
 
     def is_dropped(self, seq: int) -> bool:
         return any(after < seq <= upto for after, upto in self.dropped)

@@ -23,6 +23,8 @@ from heald.sessions.news import News, deletion_news
 from heald.sessions.session_info import SessionInfo, SessionPage, parse_cursor
 from heald.sessions.sqlite_blobs import keep_blobs, read_blob
 from heald.sessions.sqlite_changes import note_deletion
+from heald.sessions.sqlite_commits import CommitLedger
+from heald.sessions.sqlite_damage import find_damage
 from heald.sessions.sqlite_log import LogWriter, PendingDeltas
 from heald.sessions.sqlite_schema import migrate
 from heald.sessions.sqlite_sharing import SqliteSharing
@@ -60,7 +62,8 @@ class SqliteStore(SqliteSharing):
         make = partial(DatabaseThread, Path(path), patience=patience, durable=durable)
         self._log = LogWriter()
         self._groups: dict[asyncio.AbstractEventLoop, list[PendingDeltas]] = {}
-        self._writer = make(writes=True, first=migrate, on_rollback=self._log.forget)
+        self._ledger = CommitLedger(Path(path))
+        self._writer = make(writes=True, first=migrate, on_rollback=self._log.forget, ledger=self._ledger)
         self._writer.wait_open()
         self._reader = make(writes=False, first=lambda connection: connection.execute("PRAGMA query_only = ON"))
         try:
@@ -70,6 +73,15 @@ class SqliteStore(SqliteSharing):
             self._writer.close()
             self._reader.close()
             raise
+
+    @property
+    def missing_commits(self) -> int:
+        """Commits that were stored and were not in the file any more when it was opened."""
+        return self._ledger.missing
+
+    async def find_damage(self) -> Sequence[str]:
+        """Read the whole file and return what is damaged in it."""
+        return await self._read(find_damage)
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 

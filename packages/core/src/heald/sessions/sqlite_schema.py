@@ -106,6 +106,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     ("ALTER TABLE sessions ADD COLUMN thinned INTEGER NOT NULL DEFAULT 0",),
     (),  # a row of `events` may hold a run of deltas, which an earlier Heald cannot read
+    (),  # ids in events are called `message_id` and `call_id`, which an earlier Heald cannot read
+    (
+        "CREATE TABLE commits (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL) STRICT",
+        "INSERT INTO commits VALUES (1, 0)",
+    ),
 )
 
 

@@ -28,6 +28,18 @@ class StoreCorrupt(StoreError):
     """The file is not a database of Heald, or is damaged."""
 
 
+class UnreadableEvent(StoreError):
+    """An event holds values that could not be read again. It is not stored, and nothing after it."""
+
+    happened = "An event could not be stored"
+
+
+class DamagedFile(StoreCorrupt):
+    """The file as a whole is damaged, not just one session in it. Nothing more should be written to it."""
+
+    happened = "The file of the sessions is damaged"
+
+
 class NoSuchSession(NotFound, StoreError):
     def __init__(self, session: str) -> None:
         super().__init__(f"There is no session {session[:100]!r}; list the sessions to see which there are.")
@@ -66,3 +78,17 @@ class BadArchive(StoreError):
     """The imported file is not an archive of a session, or is too large."""
 
     code = "invalid_request"
+
+
+class ForgedArchive(BadArchive):
+    """The archive is not as it was signed."""
+
+    def __init__(self, difference: str) -> None:
+        super().__init__(f"The archive was changed after it was signed: {difference}.")
+
+
+class NotSigned(BadArchive):
+    """The archive has no signature."""
+
+    def __init__(self) -> None:
+        super().__init__("The archive is not signed; `heald sessions export --sign` signs one.")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
@@ -52,6 +53,15 @@ def password_of(url: str) -> str:
     """Return the password in a URL, so that logs can hide it."""
     user = urlsplit(url).netloc.rpartition("@")[0]
     return unquote(user.partition(":")[2])
+
+
+def store_secrets(*urls: str | None, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the passwords in URLs and in the environment, which no log may show."""
+    passwords = [password_of(url) for url in urls if url]
+    passwords += [environment.get(name, "") for name in (PASSWORD, "PGPASSWORD")]
+    with suppress(ConfigurationError):  # opening the store reports it
+        passwords.append(_read_password(environment.get(PASSWORD_FILE)))
+    return [password for password in passwords if password]
 
 
 def _read_password(file: str | None) -> str:

@@ -77,6 +77,8 @@ class UnfinishedExchange:
     lost_turns: int = 0
     """How often one has ended otherwise since the last message, before the last one."""
     calls: dict[str, UnfinishedCall] = field(default_factory=dict[str, UnfinishedCall])
+    call_ids: set[str] = field(default_factory=set[str])
+    """All calls of the exchange, those that have ended included."""
     _began: float = 0.0
     _last: float = 0.0
     _message_billed: bool = False
@@ -153,6 +155,11 @@ class UnfinishedExchange:
         )
 
     @property
+    def tracker(self) -> ExchangeTracker:
+        """Counts what the open exchange has used."""
+        return self._tracker
+
+    @property
     def waiting_events(self) -> list[Event]:
         """The events of the approvals, questions and client calls that still wait."""
         return [
@@ -225,11 +232,11 @@ class UnfinishedExchange:
                 self._attempt = attempt
             case MessageDelta():
                 self._message_billed = True
-            case MessageDiscarded(message=message):
+            case MessageDiscarded(message_id=message):
                 self._discarded = message
             case RetryScheduled():
                 self._discarded = ""
-            case MessageStop(message=message):
+            case MessageStop(message_id=message):
                 self._missing = {message}
                 self._attempt = 0
             case AssistantMessage(message=message):
@@ -237,6 +244,7 @@ class UnfinishedExchange:
                 self._message, self._results, self.lost_turns = message, {}, 0
             case ToolCall(id=call):
                 self.calls[call] = UnfinishedCall(payload)
+                self.call_ids.add(call)
                 self._has_text_calls = self._message is not None and payload not in self._message.tool_calls
             case ToolPlanned(id=call):
                 self._missing.discard(call)
@@ -244,7 +252,7 @@ class UnfinishedExchange:
                 self.calls.pop(call, None)
                 self._previews.pop(call, None)
                 self._results[call] = payload
-            case ApprovalRequested(approval=approval, call=call):
+            case ApprovalRequested(approval=approval, call_id=call):
                 self._approvals[approval] = call
             case ApprovalResolved(approval=approval):
                 self._approvals.pop(approval, None)
@@ -279,18 +287,18 @@ class UnfinishedExchange:
             case ToolExecuting(id=name) if call := self.calls.get(name):
                 call.attempt, call.idempotent = payload.attempt, payload.idempotent
                 call.resources = payload.resources
-            case ApprovalRequested(call=name) if call := self.calls.get(name):
+            case ApprovalRequested(call_id=name) if call := self.calls.get(name):
                 call.approval, call.decision = payload, None
                 self._asked[name] = event
-            case ApprovalResolved(call=name) if call := self.calls.get(name):
+            case ApprovalResolved(call_id=name) if call := self.calls.get(name):
                 call.approval = None
                 call.decision = Approval(
                     payload.decision == "allowed", payload.reason, payload.input, always=payload.always
                 )
-            case QuestionAsked(call=name) if call := self.calls.get(name):
+            case QuestionAsked(call_id=name) if call := self.calls.get(name):
                 call.question = payload
                 self._asked[name] = event
-            case QuestionAnswered(call=name) if call := self.calls.get(name):
+            case QuestionAnswered(call_id=name) if call := self.calls.get(name):
                 call.question = None
             case ClientToolRequested(id=name) if call := self.calls.get(name):
                 call.requested = payload
@@ -313,6 +321,7 @@ class UnfinishedExchange:
         self._results, self._steering, self._attempt, self._discarded = {}, [], 0, ""
         self.crashes, self.lost_turns, self.is_released = 0, 0, False
         self.calls, self._approvals, self._previews, self._missing = {}, {}, {}, set()
+        self.call_ids = set()
         self._cancelled, self._errors, self._error_messages = None, 0, 0
         self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()
 

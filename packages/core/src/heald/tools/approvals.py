@@ -5,13 +5,13 @@ the digest it displayed ensures that the displayed call is the one that runs.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
 from heald.core.digest import sha256
-from heald.core.errors import HealdError
+from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
 from heald.core.ids import new_id
 from heald.core.json import JsonObject
@@ -39,6 +39,18 @@ class Approval(msgspec.Struct, frozen=True):
     """Allow the identical call for the rest of the session."""
 
 
+class ApprovalQuestion(msgspec.Struct, frozen=True):
+    """What the user is shown of a call."""
+
+    arguments: JsonObject
+    digest: str
+    summary: str
+    diff: str = ""
+    """The change that it will make."""
+    reason: str = ""
+    """Why it is asked for."""
+
+
 def digest_of(name: str, arguments: JsonObject, place: str) -> str:
     """Return a digest of a call: the tool, the exact arguments and the workspace root."""
     import json  # a request without tools loads no encoder
@@ -50,6 +62,14 @@ class PendingApprovals:
     """The pending approvals and questions of one session."""
 
     def __init__(self) -> None:
+        self.attended = False
+        """Whether a function of the application decides on approvals, so that a request in mode `auto` is answered."""
+        self.answers_questions = True
+        """Whether somebody may answer questions: False for an application that decides on approvals only."""
+        self.can_be_answered: Callable[[], bool] = lambda: True
+        """Whether somebody sees a request: a callback, a subscriber, or clients of a session."""
+        self.unanswerable: ConfigurationError | None = None
+        """The error of a call that needed an approval which nobody could give. It ends the exchange."""
         self._calls: dict[str, tuple[ApprovalRequested, asyncio.Future[Approval]]] = {}
         self._questions: dict[str, tuple[QuestionAsked, asyncio.Future[str]]] = {}
         self._restored: dict[str, str] = {}  # approvals and questions of an earlier process, by call
@@ -59,6 +79,16 @@ class PendingApprovals:
     def open_approvals(self) -> list[ApprovalRequested]:
         return [request for request, future in self._calls.values() if not future.done()]
 
+    def find_unanswerable(self, tool: str) -> ConfigurationError | None:
+        """Return the error of a call that nobody can decide on: it would wait for ever."""
+        if self.can_be_answered():
+            return None
+        self.unanswerable = ConfigurationError(
+            f"The tool {tool!r} needs an approval and nobody can be asked; give on_approval=, subscribe to "
+            "approval_requested, or choose permissions='auto' or 'read-only'."
+        )
+        return self.unanswerable
+
     @property
     def open_questions(self) -> list[QuestionAsked]:
         return [question for question, future in self._questions.values() if not future.done()]
@@ -66,7 +96,7 @@ class PendingApprovals:
     def restore_approval(self, request: ApprovalRequested) -> None:
         """Let an approval wait on that an earlier process has requested. It keeps its id."""
         self._calls[request.approval] = (request, asyncio.get_running_loop().create_future())
-        self._restored[request.call] = request.approval
+        self._restored[request.call_id] = request.approval
 
     def restore_decision(self, call: str, decision: Approval) -> None:
         """Use a decision that an earlier process has recorded, when the call asks for it."""
@@ -75,7 +105,7 @@ class PendingApprovals:
     def restore_question(self, question: QuestionAsked) -> None:
         """Let a question wait on that an earlier process has asked. It keeps its id."""
         self._questions[question.question] = (question, asyncio.get_running_loop().create_future())
-        self._restored[question.call] = question.question
+        self._restored[question.call_id] = question.question
 
     def close_restored(self, call: str, decision: Literal["allowed", "denied"], emit: Emit) -> None:
         """Resolve the restored approval of a call that did not ask for it: the rules have changed, or it never ran."""
@@ -91,11 +121,11 @@ class PendingApprovals:
             self._decisions.pop(call, None)
             self._questions.pop(self._restored.pop(call, ""), None)
 
-    async def approve(self, call: ToolCall, digest: str, summary: str, emit: Emit, *, diff: str = "") -> Approval:
-        """Ask for a decision on a call and wait for it. `diff` is the change that it will make."""
+    async def approve(self, call: ToolCall, question: ApprovalQuestion, emit: Emit) -> Approval:
+        """Ask for a decision on a call and wait for it."""
         if call.id in self._decisions:
             return self._decisions.pop(call.id)
-        request, future = self._request(call, digest, summary, emit, diff)
+        request, future = self._request(call, question, emit)
         decision = Approval(False, "The exchange ended before a decision was made.")
         try:
             decision = await future
@@ -114,17 +144,26 @@ class PendingApprovals:
             )
 
     def _request(
-        self, call: ToolCall, digest: str, summary: str, emit: Emit, diff: str
+        self, call: ToolCall, question: ApprovalQuestion, emit: Emit
     ) -> tuple[ApprovalRequested, asyncio.Future[Approval]]:
         """Return the approval of the call that waits since an earlier process, else request one."""
         restored = self._restored.pop(call.id, "")
         if restored in self._calls:
             request, future = self._calls[restored]
-            if request.digest == digest:
+            if request.digest == question.digest:
                 return request, future
             del self._calls[restored]
             emit(ApprovalResolved(restored, call.id, "denied", "The call is not the one that was shown."))
-        request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary, diff)
+        request = ApprovalRequested(
+            new_id("appr"),
+            call.id,
+            call.name,
+            question.digest,
+            question.summary,
+            question.diff,
+            question.arguments,
+            question.reason,
+        )
         self._calls[request.approval] = opened = (request, asyncio.get_running_loop().create_future())
         emit(request)
         return opened

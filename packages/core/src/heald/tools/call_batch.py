@@ -16,6 +16,7 @@ import msgspec
 from heald.core.events import (
     ClientToolRequested,
     ConversationWaiting,
+    FileChanged,
     ToolCompleted,
     ToolExecuting,
     ToolFailed,
@@ -30,7 +31,7 @@ from heald.tools.planned_call import PlannedCall
 from heald.tools.result_media import is_too_large, shrink_parts
 from heald.tools.result_text import truncate_content
 from heald.tools.running_call import RunningCall
-from heald.tools.secrets import hide_in_content
+from heald.tools.secrets import hide_file_values
 from heald.tools.summaries import call_summary, result_summary
 from heald.tools.tool_fault import ToolFault, describe_exception
 from heald.tools.tool_output import Parts, ToolOutput, to_output
@@ -132,7 +133,7 @@ class CallBatch:
         if isinstance(planned, ToolFault):
             self._record(running, self._failure(running, planned))
             return None
-        running.tool = planned.tool
+        running.tool, running.planned = planned.tool, planned
         return planned
 
     def _access(self, planned: PlannedCall, all_of_it: list[tuple[RunningCall, PlannedCall]]) -> Sequence[Access]:
@@ -152,9 +153,12 @@ class CallBatch:
                 await running.ticket.granted()
             if self._slots is not None and not planned.tool.on_client:
                 await self._slots.acquire()
+            if planned.tool.effect != "read":  # it may publish what it reads while it runs
+                await self._runtime.refresh_secrets(planned.tool)
             self._start(running, planned)
             assert running.context is not None
             output = to_output(running.context.join(await self._runtime.run(planned, running.context)))
+            await self._runtime.refresh_secrets(planned.tool)
             if not isinstance(output.content, str) and is_too_large(output.content):
                 output = await _shrink_output(output)
             result = self._success(running, planned, output)
@@ -169,6 +173,7 @@ class CallBatch:
                 self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
                 raise
         except Exception as error:
+            self._runtime.find_secrets(planned.tool)
             result = self._failure(running, error)
         finally:
             if self._slots is not None and running.started and not planned.tool.on_client:
@@ -179,6 +184,7 @@ class CallBatch:
         """Replace the ticket if the approver changed the arguments."""
         if not planned.changed:
             return
+        running.planned = planned
         if running.ticket is not None:
             running.ticket.release()
         running.ticket = self._runtime.locks.ticket(planned.access) if planned.access else None
@@ -210,6 +216,8 @@ class CallBatch:
 
     def _publish(self, payload: Payload) -> None:
         """Publish a payload of a running tool."""
+        if type(payload) is FileChanged and payload.diff:
+            payload = msgspec.structs.replace(payload, diff=self._runtime.hide_secrets(payload.diff, payload.path))
         self._emit(payload)
         if type(payload) is ClientToolRequested:
             self._on_client[payload.id] = None
@@ -271,8 +279,11 @@ class CallBatch:
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
         limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
-        is_secret = planned.tool.effect == "read" and self._runtime.hides_secrets(planned.tool, planned.arguments)
-        content, whole = self._runtime.fit_content(hide_in_content(output.content, is_secret=is_secret), limit)
+        mask = self._runtime.secret_mask
+        content = mask.hide_content(output.content)
+        if path := self._runtime.secret_path(planned):
+            content = _hide_all_values(content, path)
+        content, whole = self._runtime.fit_content(content, limit)
         if planned.changed:
             content = _with_note(
                 content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
@@ -284,15 +295,15 @@ class CallBatch:
             content=content,
             is_error=output.is_error,
             truncated=whole is not None or output.truncated,
-            summary=output.summary,
-            data=output.data,
+            summary=mask.hide(output.summary),
+            data=mask.hide_json(output.data),
             whole=whole,
         )
 
     def _with_pieces(self, context: ToolContext, result: ToolResult) -> ToolResult:
         """Return the result of a call that ended early, with the pieces that there are."""
         output = context.join(f"[The result is partial. {result.text}]")
-        content: Parts = output.content
+        content: Parts = self._runtime.secret_mask.hide_content(output.content)
         if not isinstance(content, str) and is_too_large(content):
             content = [part for part in content if isinstance(part, Text)]
         content, whole = self._runtime.fit_content(content, self._runtime.max_output)
@@ -302,7 +313,9 @@ class CallBatch:
 
     def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
         text = describe_exception(error, self._runtime.workspace.root)
-        text, cut = truncate_content(hide_in_content(text, is_secret=False), self._runtime.max_output)
+        if running.planned is not None and (path := self._runtime.secret_path(running.planned)):
+            text = hide_file_values(text, path)
+        text, cut = truncate_content(self._runtime.secret_mask.hide(text), self._runtime.max_output)
         status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
         if running.started and status in ("invalid_input", "unknown_tool"):
             status = "error"  # those statuses are for calls that never started
@@ -341,6 +354,13 @@ def _outcome(running: RunningCall, result: ToolResult) -> ToolCompleted | ToolFa
         is_cached = running.context is not None and running.context.cached
         return ToolCompleted(result.id, result.name, elapsed, summary, cost, is_cached)
     return ToolFailed(result.id, result.name, result.status, elapsed, summary, cost)
+
+
+def _hide_all_values(content: Parts, path: str) -> Parts:
+    """Hide the values in what a call read of a file that holds secrets."""
+    if isinstance(content, str):
+        return hide_file_values(content, path)
+    return [Text(hide_file_values(part.text, path)) if isinstance(part, Text) else part for part in content]
 
 
 def _with_note(content: Parts, note: str) -> Parts:

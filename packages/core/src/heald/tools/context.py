@@ -8,7 +8,6 @@ from heald.core.events import ToolOutputDelta
 from heald.core.messages import File, Image, ResultPart, Text, ToolCall
 from heald.core.payload import Payload
 from heald.tools.result_text import plain_text
-from heald.tools.secrets import environment_mask
 from heald.tools.session_objects import SessionObjects
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import join_output, to_content
@@ -16,6 +15,7 @@ from heald.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
     from heald.tools.runtime import ToolRuntime
+    from heald.tools.secret_mask import SecretMask
 
 T = TypeVar("T")
 _PIECE = 64 * 1024
@@ -117,12 +117,20 @@ class ToolContext:
 
     def output(self, text: str, channel: Channel = "stdout") -> None:
         """Publish output of the tool while it runs. What may be the beginning of a secret waits for the rest of it."""
-        mask = environment_mask()
+        mask = self._mask
         text = mask.hide(self._held.pop(channel, "") + plain_text(text))
         if held := mask.held_back(text):
             self._held[channel] = text[-held:]
             text = text[:-held]
         self._publish_output(text, channel)
+
+    @property
+    def _mask(self) -> "SecretMask":
+        if self.host is not None:
+            return self.host.secret_mask
+        from heald.tools.workspace_secrets import environment_mask  # it needs the file tools, which need this module
+
+        return environment_mask()
 
     def flush_output(self) -> None:
         """Publish output that was held back."""
@@ -167,12 +175,19 @@ class ToolContext:
         return join_output(pieces, value)
 
     @property
+    def pieces(self) -> Sequence[ResultPart]:
+        """The pieces of the result so far."""
+        return self._pieces
+
+    @property
     def has_pieces(self) -> bool:
         return bool(self._pieces)
 
     def spend(self, usd: float | None) -> None:
         """Add a cost in US dollars to the exchange's cost and budget. None means that the cost is unknown."""
         self.spent = None if usd is None or self.spent is None else self.spent + usd
+        if self.host is not None and self.host.account is not None and not self._closed:
+            self.host.account.spend(self.call.id, self.spent)
 
     def keep(self, kind: type[T]) -> T:
         """Return the session's object of this type. It is created on first use and closed with the session."""

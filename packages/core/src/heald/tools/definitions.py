@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from heald.core.arguments import check_fields
 from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import ToolDefinition
@@ -72,6 +73,11 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     changes: bool = True
 
 
+def stays_inside(_: JsonObject) -> str | None:
+    """The `outside_effect` of a tool whose calls all stay in the workspace."""
+    return None
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     definition: ToolDefinition
     run: Run
@@ -79,7 +85,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     access: Callable[[JsonObject], Sequence[Access]] | None = None
     """The resources that a call with these arguments locks."""
     subjects: Callable[[JsonObject], Sequence[str] | None] | None = None
-    """The strings that permission rules match, such as a path or the parts of a command line. None: too complex."""
+    """The strings that permission rules match, such as a path or the commands of a line. None: they cannot be told."""
+    outside_effect: Callable[[JsonObject], str | None] | None = None
+    """Returns why a call reaches beyond the workspace, or None if it stays inside. Unset: it may reach anything."""
     summary: Callable[[JsonObject], str] | None = None
     """A one-line description of a call for the user interface."""
     convert: Callable[[JsonObject], JsonObject] | None = None
@@ -101,6 +109,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A client runs it: the call waits for the result and needs no lock and no slot."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _ = self.validator  # reports a wrong schema when the tool is made
 
     @cached_property

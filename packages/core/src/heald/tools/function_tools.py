@@ -14,6 +14,7 @@ from typing import Annotated, Any, cast, overload
 
 import msgspec
 
+from heald.core.arguments import check_keywords
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald.core.messages import ToolDefinition
@@ -40,6 +41,7 @@ def tool(
     effect: Effect = "any",
     access: Callable[[JsonObject], Sequence[Access]] | None = None,
     subjects: Callable[[JsonObject], Sequence[str] | None] | None = None,
+    outside_effect: Callable[[JsonObject], str | None] | None = None,
     summary: Callable[[JsonObject], str] | None = None,
     timeout: float | None = None,
     max_output: int | None = None,
@@ -64,7 +66,13 @@ def tool(
     return tool_of(function, name=name, description=description, **options)
 
 
+_OPTIONS = ("name", "description", *(name for name in Tool.__struct_fields__ if name not in ("definition", "run")))
+
+
 def tool_of(function: Function, *, name: str | None = None, description: str | None = None, **options: Any) -> Tool:
+    check_keywords("tool", options, _OPTIONS)
+    if not callable(function):
+        raise ConfigurationError(f"tool: {function!r} is not a function; decorate a function with @heald.tool.")
     tool_name = name or getattr(function, "__name__", type(function).__name__)
     where = f"The tool {tool_name!r}"
     documented, parameter_texts = read_docstring(function)

@@ -4,6 +4,8 @@ A hook is a tool with an optional pattern, as in a permission rule, a colon and 
 
     edit_file(*.py): ruff format "$HEALD_PATH"
 
+It runs for each call that could be what its pattern describes, and for each call that cannot be judged.
+
 The command runs in the folder of the workspace, outside of the sandbox, with the call as JSON on its standard input. A
 hook before a call that fails refuses the call; its output is the reason that the model gets. The model also gets the
 output of a hook after a call that fails. A script of the folder that a hook names must stay as it was at the start: a
@@ -25,10 +27,12 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, encode
 from heald.core.messages import Text
 from heald.tools.permissions import PermissionRule, subjects_of
+from heald.tools.process_environment import environment_without_keys
 from heald.tools.runtime import Invocation, Next
-from heald.tools.sanitize import sanitize_text
+from heald.tools.subjects import TextSubject
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput, join_output, to_content
+from heald.tools.visible_text import escape_hidden
 
 SECONDS = 60.0
 _MAX_OUTPUT = 4_000
@@ -63,7 +67,10 @@ class ToolHook(msgspec.Struct, frozen=True):
         tool, arguments = invocation.tool, invocation.arguments
         if not self.rule.is_for(tool.name):
             return False
-        return any(self.rule.matches(subject, arguments) for subject in subjects_of(tool, arguments) or [""])
+        if self.rule.about is None or self.rule.argument is not None:
+            return self.rule.may_match(TextSubject(""), arguments)
+        subjects = subjects_of(tool, arguments)
+        return bool(subjects.unreadable) or any(self.rule.may_match(item, arguments) for item in subjects.items)
 
 
 class ToolHooks:
@@ -120,8 +127,9 @@ class ToolHooks:
                 await asyncio.shield(process.wait())
         if not process.returncode:
             return ""
-        text = sanitize_text(output.decode("utf-8", "replace")).strip()
-        excerpt = text if len(text) <= _MAX_OUTPUT else f"{text[:_MAX_OUTPUT]}\n…"
+        text = escape_hidden(output.decode("utf-8", "replace").strip())
+        left = len(text) - _MAX_OUTPUT
+        excerpt = text if left <= 0 else f"{text[:_MAX_OUTPUT]}\n… {left:,} more characters"
         return f"The hook `{hook.command}` failed with exit code {process.returncode}:\n{excerpt}".rstrip(":\n")
 
 
@@ -142,7 +150,7 @@ def _digest(path: str) -> str:
 def _variables(invocation: Invocation, when: str) -> Mapping[str, str]:
     path = invocation.arguments.get("path")
     named = {"HEALD_PATH": path} if isinstance(path, str) and "\0" not in path else {}
-    return {**os.environ, "HEALD_HOOK": when, "HEALD_TOOL": invocation.tool.name, **named}
+    return {**environment_without_keys(), "HEALD_HOOK": when, "HEALD_TOOL": invocation.tool.name, **named}
 
 
 def _describe_call(invocation: Invocation, when: str, value: Any) -> JsonObject:

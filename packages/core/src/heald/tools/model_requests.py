@@ -24,7 +24,7 @@ class ModelAnswer(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     model: str
     stop_reason: StopReason
-    usd: float | None
+    cost_usd: float | None
 
 
 AskModel = Callable[[ModelRequest], Awaitable[ModelAnswer]]

@@ -54,6 +54,11 @@ class Registry:
             self._sources[at] = source, now, added
         return changed
 
+    @property
+    def has_sources(self) -> bool:
+        """Whether tools may come and go."""
+        return bool(self._sources)
+
     def add(self, tool: ToolLike) -> Tool:
         if isinstance(tool, Mapping):
             tool = declared_tool(cast("Mapping[str, Any]", tool))

@@ -5,17 +5,19 @@ import asyncio
 from heald.core.messages import ToolCall, ToolResult
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
+from heald.tools.planned_call import PlannedCall
 from heald.tools.scheduling import Ticket
 
 
 class RunningCall:
     """The state of one call from plan to result."""
 
-    __slots__ = ("call", "context", "result", "started", "task", "ticket", "timed", "timed_out", "tool")
+    __slots__ = ("call", "context", "planned", "result", "started", "task", "ticket", "timed", "timed_out", "tool")
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
         self.tool: Tool | None = None
+        self.planned: PlannedCall | None = None
         self.ticket: Ticket | None = None
         self.task: asyncio.Task[None] | None = None
         self.timed = False  # its time limit is set

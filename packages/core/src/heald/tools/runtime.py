@@ -5,6 +5,7 @@ resource run in call order. Results are returned in call order.
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -13,34 +14,46 @@ import msgspec
 from msgspec.structs import replace
 
 from heald.core.envelope import Event
-from heald.core.json import JsonObject, encode_text
+from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject
 from heald.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
-from heald.tools.approvals import Approval, PendingApprovals, digest_of
+from heald.tools.approvals import Approval, ApprovalQuestion, PendingApprovals, digest_of
+from heald.tools.asked_files import decide_asked_file, find_asked_file
+from heald.tools.call_account import CallAccount
 from heald.tools.call_batch import CallBatch
 from heald.tools.client_calls import PendingClientCalls
 from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, check_names, client_tool
 from heald.tools.context import Emit, EmitResult, ToolContext
 from heald.tools.definitions import Tool
+from heald.tools.files.access import named_paths
 from heald.tools.model_requests import AskModel
-from heald.tools.permissions import Decision, Permissions, reads_secrets
+from heald.tools.permissions import Decision, PermissionRule, Permissions, reads_secrets
 from heald.tools.planned_call import PlannedCall
 from heald.tools.registry import Registry, ToolLike
 from heald.tools.result_cache import ResultCache
 from heald.tools.result_text import plain_text
 from heald.tools.scheduling import DeadlineTimer, Locks
-from heald.tools.secrets import HIDDEN
+from heald.tools.secret_mask import SecretMask
+from heald.tools.secrets import hide_file_values, is_secret_file
 from heald.tools.session_objects import SessionObjects
 from heald.tools.summaries import describe_call_in_full, describe_change
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import Parts
+from heald.tools.visible_text import escape_line
 from heald.tools.watched_workspace import WatchedWorkspace
 from heald.tools.whole_results import SHORT, WholeResults, first_page, read_result_tool
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.memory import MemoryWorkspace
+from heald.tools.workspace.paths import PathFault
+from heald.tools.workspace_secrets import environment_mask, secrets_of
 
 MAX_OUTPUT = 60_000
 """Maximum characters of a result that are sent to the model at once."""
 TIMEOUT = 600.0
+_MAX_SEARCHED = 4 << 20
+_HARMLESS = ("none", "read")
+_NO_FILES = ("none", "network")
+"""Effects of tools that neither read nor change a file."""
 
 
 class Invocation(msgspec.Struct):
@@ -94,8 +107,8 @@ class ToolRuntime:
         """Whether there are, or were, tools that clients run."""
         self.relay: Callable[[Event, bool], object] | None = None
         """Receives the events of subagents. The flag is False for events of deeper levels."""
-        self.remaining_budget: Callable[[], Any] | None = None
-        """Returns the remaining budget for subagents."""
+        self.account: CallAccount | None = None
+        """The account of the running exchange. Subagents share it."""
         self.find_hosted: Callable[[str], Tool | None] | None = None
         """Finds tools that are not in the registry but are hosted by the model's provider."""
         self.on_result: Callable[[ToolResult], object] | None = None
@@ -106,6 +119,10 @@ class ToolRuntime:
         """Asks the agent's model, apart from its conversation."""
         self.on_new_tool: Callable[[], object] | None = None
         """Called when a tool is added while an exchange runs."""
+        self.shows_secrets = False
+        """Whether the user lets models see the secrets of this folder."""
+        self._idle_rules: Sequence[PermissionRule] = ()  # rules for tools that may come later
+        self._secrets = secrets_of(self.workspace)
         self.whole_results = WholeResults()
         self.session_objects = SessionObjects()
         self.locks = locks or Locks()
@@ -156,6 +173,25 @@ class ToolRuntime:
         for tool in made:
             self.registry.add(tool)
         self.has_client_tools = self.has_client_tools or bool(made)
+        if made and self._idle_rules:
+            try:
+                self.check_rules(may_grow=True)
+            except ConfigurationError as error:  # the operator wrote the rule, not the client that brings the tool
+                logging.getLogger("heald").warning("%s", error)
+
+    def check_rules(self, *, may_grow: bool) -> None:
+        """Raise ConfigurationError for a permission rule that no tool can match. With `may_grow` more tools come."""
+        if not self.permissions.rules:
+            return
+        from heald.tools.rule_names import find_idle_rules
+
+        names = [tool.name for tool in self.registry]
+        self._idle_rules = find_idle_rules(self.permissions.rules, names, may_grow=may_grow)
+
+    def refresh_tools(self) -> None:
+        """Read the tools of sources that changed, and check the rules that matched none so far."""
+        if self.registry.refresh() and self._idle_rules:
+            self.check_rules(may_grow=True)
 
     def expect_client_calls(self, calls: Sequence[ToolCall]) -> None:
         """Accept the results of the clients' calls among these, which are about to be published."""
@@ -182,8 +218,11 @@ class ToolRuntime:
         arguments, problem = tool.validator.check(call.input)
         if problem is not None:
             return _invalid(problem)
-        if tool.effect == "write" and HIDDEN in encode_text(arguments):
-            return _invalid(f"it holds {HIDDEN}, which stands for a secret value; change other lines only")
+        if tool.effect not in _HARMLESS and (mark := self._secrets.find_mark(arguments, self.workspace)):
+            return _invalid(
+                f"they hold {mark}, which stands for a secret value that you do not see; leave out the lines with it, "
+                "and change other lines only"
+            )
         try:
             values = arguments if tool.convert is None else tool.convert(arguments)
         except ToolFault as fault:
@@ -194,11 +233,66 @@ class ToolRuntime:
 
     def decide(self, planned: PlannedCall) -> Decision:
         """Return the decision of the permission rules and mode on a call."""
-        return self.permissions.decide(planned.tool, planned.arguments, self._real)
+        decision = self.permissions.decide(planned.tool, planned.arguments, self._real)
+        if decision.verdict != "allow" or planned.tool.effect != "write" or self.workspace.is_project:
+            return decision
+        asked = find_asked_file(planned, self.permissions.rules, self._real)
+        if asked is None:
+            return decision
+        return decide_asked_file(asked, attended=self.permissions.mode != "auto" or self.approvals.attended)
 
     def hides_secrets(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return whether a call reads a file whose values are hidden."""
-        return not self.permissions.shows_secrets and reads_secrets(tool, arguments, self._real)
+        return not self.shows_secrets and reads_secrets(tool, arguments, self._real)
+
+    @property
+    def secret_mask(self) -> SecretMask:
+        """Hides the secret values that are known by now in everything that a model, the log and clients get."""
+        return environment_mask() if self.shows_secrets else self._secrets.mask
+
+    async def refresh_secrets(self, tool: Tool | None = None) -> None:
+        """Look for new secret values in the workspace, unless the tool can neither read nor change a file."""
+        if tool is None or tool.effect not in _NO_FILES:
+            await self._secrets.refresh(self.workspace)
+
+    def find_secrets(self, tool: Tool | None = None) -> None:
+        """Do what `refresh_secrets` does, at once. Blocks."""
+        if tool is None or tool.effect not in _NO_FILES:
+            self._secrets.find(self.workspace)
+
+    def hide_secrets(self, text: str, path: str = "") -> str:
+        """Hide secret values in a text; all values, if it is of a file that holds secrets."""
+        text = self.secret_mask.hide(text)
+        return hide_file_values(text, path) if is_secret_file(path) and not self.shows_secrets else text
+
+    def holds_secrets(self, path: str) -> bool:
+        """Return whether a file holds values that are hidden: all of one whose name says so, known ones in others."""
+        if self.shows_secrets:
+            return False
+        if is_secret_file(path) or is_secret_file(self._real(path)):
+            return True
+        mask = self.secret_mask
+        if not mask or not self.workspace.exists(path):
+            return False
+        try:
+            text = self.workspace.read_text(path, limit=_MAX_SEARCHED, remember=False)
+        except PathFault:
+            return False
+        return mask.hide(text) != text
+
+    def secret_path(self, planned: PlannedCall) -> str:
+        """Return the path of a file that holds secrets and that a call reads or writes; empty if there is none."""
+        if self.shows_secrets or planned.tool.effect not in ("read", "write"):
+            return ""
+        paths = [access.resource.removeprefix("file:") for access in planned.access]
+        paths += named_paths(planned.arguments)
+        return next((path for path in paths if is_secret_file(path) or is_secret_file(self._real(path))), "")
+
+    def _hide_in_diff(self, diff: str, planned: PlannedCall) -> str:
+        """Hide secret values in the diff that a person decides on; what the call adds stays, unless it is one."""
+        path = self.secret_path(planned)
+        lines = self.secret_mask.hide(diff).split("\n")
+        return "\n".join(line if line.startswith("+") or not path else hide_file_values(line, path) for line in lines)
 
     def may_show(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return whether the model may be shown what a call reads without having asked for it."""
@@ -221,9 +315,17 @@ class ToolRuntime:
         digest = self.digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
-        diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace)
+        if (unanswerable := self.approvals.find_unanswerable(planned.tool.name)) is not None:
+            raise ToolFault(str(unanswerable), status="denied")
+        await self.refresh_secrets(planned.tool)
+        mask = self.secret_mask
+        diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace, mask)
+        diff = self._hide_in_diff(diff, planned)
         summary = describe_call_in_full(planned.arguments)
-        approval = await self.approvals.approve(planned.call, digest, summary, emit, diff=diff)
+        if decision.reason:
+            summary = f"{summary}\n({escape_line(decision.reason)})"
+        question = ApprovalQuestion(planned.arguments, digest, summary, diff, decision.reason)
+        approval = await self.approvals.approve(planned.call, question, emit)
         if not approval.allowed:
             raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
         return self._as_approved(planned, approval)

@@ -1,7 +1,8 @@
-"""Makes untrusted text safe to display.
+"""Makes untrusted text that is only read safe to display; `visible_text` is for text that a person decides on.
 
-Line breaks, tabs and carriage returns stay. Terminal sequences (ECMA-48) are dropped. Other control characters, and
-characters that hide or reorder text, are written as escapes.
+Line breaks and tabs stay. Terminal sequences (ECMA-48) are dropped. Other control characters, and characters that hide
+or reorder text, are written as escapes. So is a carriage return, which would overwrite its line, unless it belongs to a
+line break; text that no terminal shows may keep it.
 """
 
 import re
@@ -26,17 +27,18 @@ _HIDDEN = lazy_pattern(
 _OPENERS = lazy_pattern("[\x1b\x90\x98\x9b\x9d-\x9f]")
 
 
-def sanitize_text(text: str) -> str:
+def sanitize_text(text: str, *, keep_returns: bool = False) -> str:
     """Return the text in a form that is safe to display."""
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_escaped, _SEQUENCE.sub("", text))
+    return _escape_controls(_SEQUENCE.sub("", text), keep_returns)
 
 
 class TextSanitizer:
     """Sanitizes text that arrives in pieces. An incomplete sequence at the end of a piece is buffered."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_returns: bool = False) -> None:
+        self._keep_returns = keep_returns
         self._held = ""
 
     def feed(self, text: str) -> str:
@@ -48,12 +50,22 @@ class TextSanitizer:
             if unfinished is not None:
                 self._held = unfinished[0]
                 text = text[: unfinished.start()]
-        return sanitize_text(text)
+        text = _SEQUENCE.sub("", text)
+        if text.endswith("\r") and not self._keep_returns:  # it may belong to a line break
+            self._held = f"\r{self._held}"
+            text = text[:-1]
+        return _escape_controls(text, self._keep_returns)
 
     def close(self) -> str:
         """Return the buffered text at the end of the input."""
         text, self._held = self._held, ""
-        return sanitize_text(text)
+        return sanitize_text(text, keep_returns=self._keep_returns)
+
+
+def _escape_controls(text: str, keep_returns: bool) -> str:
+    if not keep_returns and "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\\x0d")
+    return _HIDDEN.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:

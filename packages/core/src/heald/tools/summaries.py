@@ -5,14 +5,17 @@ from typing import Any
 
 from heald.core.json import JsonObject, as_objects, encode_text
 from heald.core.messages import Image, ToolResult
+from heald.tools.argument_text import CONTINUED, argument_texts
 from heald.tools.definitions import Tool
-from heald.tools.sanitize import sanitize_text
+from heald.tools.secret_mask import SecretMask
 from heald.tools.tool_fault import ToolFault
+from heald.tools.visible_text import escape_hidden
 from heald.tools.workspace.base import Workspace
 
 _WIDTH = 120
 _VALUE = 60
 _FULL = 10_000
+_FULL_LINES = 200
 _MAX_DIFF = 60_000
 
 
@@ -27,27 +30,29 @@ def call_summary(tool: Tool, arguments: JsonObject) -> str:
 
 
 def describe_call_in_full(arguments: JsonObject) -> str:
-    """Describe a call completely for the approval prompt: one line per argument, escaped, with cuts marked."""
-    return "\n".join(f"{name}: {_whole(value)}" for name, value in arguments.items())
+    """Describe a call completely for the approval prompt.
+
+    Each argument begins a line, and its further lines are marked. Hidden characters are escaped, cuts are counted, and
+    the notes at the end, which begin with `! `, name what deceives a reader.
+    """
+    texts = argument_texts(arguments)
+    lines: list[str] = []
+    for text in texts:
+        first, *rest = text.shorten(characters=_FULL, lines=_FULL_LINES).rows
+        lines += [f"{text.name}: {first}", *(f"{CONTINUED}{row}" for row in rest)]
+    return "\n".join([*lines, *(f"! {note}" for text in texts for note in text.notes)])
 
 
-def _whole(value: Any) -> str:
-    text = value if isinstance(value, str) else encode_text(value)
-    excerpt = (
-        sanitize_text(text[:_FULL]).replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
-    )
-    return excerpt if len(text) <= _FULL else f"{excerpt} … and {len(text) - _FULL:,} characters more"
-
-
-def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace) -> str:
+def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace, mask: SecretMask | None = None) -> str:
     """Return the diff that a call of a file tool will make; empty for other tools, and for a call that will fail."""
-    from heald.tools.files.edit import edit_file
+    from heald.tools.files.edit import check_values, edit_file
     from heald.tools.files.patch import apply_patch
     from heald.tools.files.text_matches import replace_text
     from heald.tools.files.write_tools import create_file, write_file
 
     def edit(text: str) -> str:
         for replacement in as_objects(arguments.get("edits")) or [arguments]:
+            check_values(mask or SecretMask(), text, str(replacement["old_text"]))
             text = replace_text(
                 text, str(replacement["old_text"]), str(replacement["new_text"]), count=int(replacement.get("count", 1))
             )
@@ -55,7 +60,7 @@ def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace) -> 
 
     try:
         if tool is apply_patch:
-            return str(arguments["patch"])[:_MAX_DIFF]
+            return _cut(str(arguments["patch"]))
         if tool is edit_file:
             return _diff(arguments["path"], workspace, edit)
         if tool is create_file or tool is write_file:
@@ -71,7 +76,15 @@ def _diff(path: Any, workspace: Workspace, change: Callable[[str], str]) -> str:
     place = workspace.normal(str(path))
     before = workspace.read_text(place, remember=False) if workspace.exists(place) else None
     after = change(before or "")
-    return unified_diff(place, before.encode() if before is not None else None, after.encode())[:_MAX_DIFF]
+    return _cut(unified_diff(place, before.encode() if before is not None else None, after.encode()))
+
+
+def _cut(diff: str) -> str:
+    if len(diff) <= _MAX_DIFF:
+        return diff
+    end = diff.rfind("\n", 0, _MAX_DIFF) + 1 or _MAX_DIFF
+    line = "" if diff[end - 1] == "\n" else "\n"
+    return f"{diff[:end]}{line}… {len(diff) - end:,} more characters of this diff are left out\n"
 
 
 def arguments_summary(arguments: JsonObject) -> str:
@@ -102,5 +115,5 @@ def _value(value: Any) -> str:
 def _line(text: str) -> str:
     if text.isascii() and text.isprintable() and len(text) <= _WIDTH:
         return text
-    line = sanitize_text(" ".join(text[:_FULL].split()))
+    line = " ".join(escape_hidden(text[:_FULL]).split())
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"

@@ -81,7 +81,7 @@ class Decoder(MessageWriter):
 
     def __init__(
         self,
-        message: str = "",
+        message_id: str = "",
         *,
         provider: str = "",
         model: str = "",
@@ -94,7 +94,7 @@ class Decoder(MessageWriter):
         tools: "Tools | None" = None,
         text_files: "TextFiles | None" = None,
     ) -> None:
-        super().__init__(message, used_ids)
+        super().__init__(message_id, used_ids)
         self.done = False
         """The terminal event was seen: nothing but late usage can follow."""
         self.message: Message | None = None

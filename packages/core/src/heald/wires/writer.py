@@ -55,8 +55,8 @@ class MessageWriter:
         "id",
     )
 
-    def __init__(self, message: str, used_ids: Container[str]) -> None:
-        self.id = message or new_id("msg")
+    def __init__(self, message_id: str, used_ids: Container[str]) -> None:
+        self.id = message_id or new_id("msg")
         self._used_ids = used_ids
         self._out: list[Payload] = []
         self._blocks: list[OpenBlock] = []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from shell_bench import CANARY, Place, exit_code
 
+from heald.tools.shell.network.command_network import proxy_environment
 from heald.tools.shell.protected_paths import PROTECTED, SET_ASIDE
 from heald.tools.shell.sandbox import Sandbox, SandboxLimits, memory_file
 
@@ -104,7 +105,8 @@ async def test_the_environment_is_fixed(place: Place, monkeypatch: pytest.Monkey
     assert CANARY not in result.text
     assert "evil" not in result.text
     names = {line.partition("=")[0] for line in result.text.replace("\\x00", "\n").splitlines()[1:] if "=" in line}
-    assert names == {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "PWD", "USER", "SHLVL", "_"}
+    fixed = {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "PWD", "USER", "SHLVL", "_"}
+    assert names == fixed | set(proxy_environment())
 
 
 async def test_no_descriptor_of_the_server_is_inherited(place: Place):

@@ -118,6 +118,7 @@ _FIRST = (
 MIGRATIONS = (
     PostgresMigration(1, 1, _FIRST),
     PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
+    PostgresMigration(3, 3, ()),  # ids in events are called `message_id` and `call_id`
 )
 KNOWN = MIGRATIONS[-1].version
 

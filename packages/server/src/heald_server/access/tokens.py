@@ -169,10 +169,12 @@ class AccessTokens:
                     await self._store.put_record(TOKENS, changed.hex(), encode(stored))
 
     def on_revoked(self, token_id: bytes, callback: Callable[[], object]) -> Callable[[], object]:
-        """Call back when the token is revoked, immediately if it already was. Returns a function that unsubscribes."""
+        """Call back when the token is revoked or expires, immediately if it already did. Returns a function that
+        unsubscribes."""
         if self.owner_of(token_id) is None:
             callback()
             return lambda: None
+        self._wait_for_expiry(token_id)
         self._watcher_count += 1
         number = self._watcher_count
         watchers = self._watchers.setdefault(token_id, {})
@@ -182,6 +184,21 @@ class AccessTokens:
     def _end(self, token_id: bytes) -> None:
         for callback in list(self._watchers.pop(token_id, {}).values()):
             callback()
+
+    def _wait_for_expiry(self, token_id: bytes) -> None:
+        """End the streams of a token of the store when it expires. Signed tokens have a timer of their own."""
+        expires = self._token(token_id).expires
+        if expires is None or token_id in self._watchers or token_id in self._signed:
+            return
+        delay = min(max(expires - time(), 0.0) + _AFTER_EXPIRY, _LONGEST_TIMER)
+        asyncio.get_running_loop().call_later(delay, self._end_if_expired, token_id)
+
+    def _end_if_expired(self, token_id: bytes) -> None:
+        if self.owner_of(token_id) is None:
+            self._end(token_id)
+        elif watchers := self._watchers.pop(token_id, None):
+            self._wait_for_expiry(token_id)
+            self._watchers[token_id] = watchers
 
     def _expire(self, token_id: bytes) -> None:
         signed = self._signed.get(token_id)
@@ -209,6 +226,7 @@ class AccessTokens:
         return match
 
 
+_AFTER_EXPIRY = 0.05  # the clock of timers and that of tokens differ by a little
 _LONGEST_TIMER = 24 * 3600.0  # an event loop has no longer ones; a token that lives longer ends at its next use
 
 

@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from heald.agent.account import Account
 from heald.agent.background_loop import is_in_loop
+from heald.agent.budget import Budget
 from heald.agent.bus import EventBus
 from heald.agent.delegate import delegate_tool
 from heald.agent.exchange_reader import ExchangeReader
@@ -18,6 +20,7 @@ from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestio
 from heald.agent.request_message import Prompt, as_user_message
 from heald.agent.result import AgentResult
 from heald.agent.typed_output import output_shape
+from heald.core.arguments import check_value, checked
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
@@ -25,12 +28,13 @@ from heald.core.ids import new_id
 from heald.core.json import JsonObject, encode
 from heald.core.messages import Message
 from heald.core.payload import Layer
-from heald.tools.approvals import Approval, NotPending
+from heald.tools.approvals import Approval, ApprovalQuestion, NotPending
 from heald.tools.client_results import parse_client_result
 from heald.tools.client_tools import ClientToolLike
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
 from heald.tools.permissions import Mode
+from heald.tools.tool_fault import ToolFault
 from heald_server.client.address import AccessToken, ServerAddress, parse_address
 from heald_server.client.client_tools import ClientToolRunner, OfferedTool, definitions_of, split_tools
 from heald_server.client.connection import MAX_COMMAND_BYTES, ServerConnection
@@ -130,13 +134,16 @@ class RemoteAgent(AgentBase):
         output: Any = None,
         when_busy: WhenBusy | Literal["refuse"] = "queue",
         client_request_id: str | None = None,
+        budget: Budget | None = None,
     ) -> RemoteExchange:
         """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
         the model's next turn (`steer`), cancels it (`interrupt`), or is refused (`refuse`).
 
         The request has an id, a new one if none is given, so that it is one exchange however often it is sent. A
-        request with the same id, from any client, returns the same exchange.
+        request with the same id, from any client, returns the same exchange. `budget` limits this exchange further than
+        that of the session; the server enforces it.
         """
+        check_value("send", "when_busy", when_busy, WhenBusy | Literal["refuse"])
         message = as_user_message(prompt)
         shape = output_shape(output)
         self._begin()
@@ -146,6 +153,8 @@ class RemoteAgent(AgentBase):
         submission = {"content": parts, "client_request_id": exchange.request, "when_busy": when_busy}
         if shape is not None:
             submission["output_schema"] = shape.schema
+        if budget is not None:
+            submission["budget"] = budget.as_json()
         if len(encode(submission)) + _FRAME_BYTES > MAX_COMMAND_BYTES:
             self._mirror.start_task(self._submitted(exchange, self._post(submission)))
         else:
@@ -270,8 +279,11 @@ class RemoteAgent(AgentBase):
         return list(self._mirror.state.messages)
 
     def as_tool(self, name: str, description: str) -> Tool:
-        """Make this agent a tool of another agent. Each call is a new session on the server, with the settings of this
-        one. Its approvals and questions appear in the calling agent, and its cost counts there."""
+        """Make this agent a tool of another agent: `name(prompt: str) -> str`.
+
+        Each call is a new session on the server, with the settings of this one. Its approvals and questions appear in
+        the calling agent, and what it uses counts there. The server enforces what is left of the caller's budget, so
+        under a budget such calls run one after the other."""
         return delegate_tool(name, description, self._run_as_tool)
 
     async def _run_as_tool(self, prompt: str, context: ToolContext) -> tuple[AgentResult, HealdError | None]:
@@ -279,7 +291,9 @@ class RemoteAgent(AgentBase):
             if context.host is None:
                 return Approval(False, "No one can be asked.")
             summary = f"{name}: {request.name} {request.summary}".strip()
-            return await context.host.approvals.approve(context.call, request.digest, summary, context.emit)
+            reason = f"{name} wants to call {request.name}. {request.reason}".strip()
+            question = ApprovalQuestion(request.input, request.digest, summary, request.diff, reason)
+            return await context.host.approvals.approve(context.call, question, context.emit)
 
         async def on_question(question: QuestionAsked) -> str:
             return await context.ask(question.text, question.suggestions)
@@ -296,10 +310,7 @@ class RemoteAgent(AgentBase):
             on_question=on_question,
             timing=self._timing,
         ) as agent:
-            exchange = agent.send(prompt)
-            result = await exchange.result()
-            context.spend(result.cost)
-            return result, exchange.error
+            return await _run_within_account(agent, prompt, context)
 
     async def _close(self) -> None:
         """Deliver open commands if the server answers, and disconnect. Running exchanges continue on the server."""
@@ -403,6 +414,33 @@ class RemoteAgent(AgentBase):
             self._runner.start(waiting)
 
 
+async def _run_within_account(
+    agent: RemoteAgent, prompt: str, context: ToolContext
+) -> tuple[AgentResult, HealdError | None]:
+    """Run a prompt with what is left of the caller's budget, and count there what it used."""
+    account = context.host.account if context.host is not None else None
+    if not isinstance(account, Account):
+        exchange = agent.send(prompt)
+        result = await exchange.result()
+        context.spend(result.cost_usd)
+        return result, exchange.error
+    reservation = await account.reserve_rest()
+    try:
+        if (reached := account.reached_by_delegates()) is not None:
+            raise ToolFault(f"{reached} The agent was not started.")
+        exchange = agent.send(prompt, budget=account.remaining())
+        try:
+            return await exchange.result(), exchange.error
+        finally:  # a call that was cancelled has used something too
+            result = exchange.known_result
+            if result is not None:
+                account.add_remote(result)
+                context.spend(result.cost_usd)
+    finally:
+        reservation.release()
+
+
+@checked
 def connect(
     url: str,
     token: str | None = None,
@@ -425,6 +463,8 @@ def connect(
     A server that does not answer for `patience` seconds raises `ConnectionFailed`; its exchanges continue, and can be
     rejoined with `session`.
     """
+    if session == "":
+        raise ConfigurationError("connect: session must be the id of a session, not ''; leave it out for a new one.")
     address, secret = parse_address(url, token)
     names, local_tools, client_tools = split_tools(tools or ())
     settings: JsonObject = {

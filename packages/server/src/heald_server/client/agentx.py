@@ -15,7 +15,7 @@ from heald.core.json import JsonObject
 from heald.tools.permissions import Mode
 from heald_server.client.address import parse_address
 from heald_server.client.errors import ConnectionLost, EventsLost, ServerRefused
-from heald_server.client.handler_queue import UPDATE, AgentXReactor, HandlerQueue
+from heald_server.client.handler_queue import AgentXReactor, HandlerQueue
 from heald_server.client.outbox import Outbox
 from heald_server.client.rest import RestClient
 from heald_server.client.server_frames import GoodbyeFrame, RefusedFrame, ReplyFrame, read_control_frame
@@ -65,7 +65,6 @@ class AgentXClient:
         self._reactors: list[HandlerQueue] = []
         self._seq = 0  # of the last event that is known as a whole
         self._unfinished: set[str] = set()  # frames of the event after it
-        self._messages: set[str] = set()  # tool_use_messages without a result
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -255,19 +254,8 @@ class AgentXClient:
             self._unfinished.clear()
         if not is_new:
             return
-        kind = self._handler_kind(event)
         for reactor in list(self._reactors):
-            reactor.put(kind, event)
-
-    def _handler_kind(self, event: JsonObject) -> str:
-        if event["type"] != "tool_use_message":
-            return event["type"]
-        name = event["data"]["id"]
-        if name in self._messages:
-            self._messages.discard(name)
-            return UPDATE
-        self._messages.add(name)
-        return "tool_use_message"
+            reactor.put(event)
 
 
 def _client_closed() -> ConfigurationError:

@@ -71,6 +71,12 @@ class RemoteExchange:
             await self.wait_ended()
             raise
 
+    @property
+    def known_result(self) -> AgentResult | None:
+        """The result, if there is one by now."""
+        has_result = self._done.done() and self._done.exception() is None
+        return self._done.result() if has_result else None
+
     async def wait_ended(self) -> None:
         """Wait for the end of the exchange, for a few seconds at most."""
         await asyncio.wait([self._done], timeout=_PATIENCE)

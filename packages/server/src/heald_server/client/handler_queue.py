@@ -10,13 +10,12 @@ from heald.core.envelope import PAYLOADS
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald_server.client.handler_names import handler_names, read_handler_mapping, read_handler_methods
+from heald_server.protocols.agentx.dialect import MESSAGE_UPDATE
 
 AgentXHandler = Callable[[JsonObject], object]
 AgentXReactor = Mapping[str, AgentXHandler] | object
 
-UPDATE = "tool_use_message_update"
-"""The handler of a `tool_use_message` that comes a second time, with its result."""
-_NAMES = handler_names({**PAYLOADS, UPDATE: None})
+_NAMES = handler_names({**PAYLOADS, MESSAGE_UPDATE: None})
 _log = logging.getLogger("heald_server.client")
 
 
@@ -32,17 +31,17 @@ class HandlerQueue:
                 raise ConfigurationError(f"{type(reactor).__name__} has no handler such as onTextDelta.")
         self._handlers = cast("dict[str, AgentXHandler]", handlers)
         self._is_async = any(map(inspect.iscoroutinefunction, self._handlers.values()))
-        self._waiting: asyncio.Queue[tuple[str, JsonObject]] = asyncio.Queue()
+        self._waiting: asyncio.Queue[JsonObject] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
-    def put(self, kind: str, event: JsonObject) -> None:
-        handler = self._handlers.get(kind, self._handlers.get("event"))
+    def put(self, event: JsonObject) -> None:
+        handler = self._handler_of(event)
         if handler is None:
             return
         if not self._is_async:
             self._call(handler, event)
             return
-        self._waiting.put_nowait((kind, event))
+        self._waiting.put_nowait(event)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._work())
 
@@ -53,6 +52,9 @@ class HandlerQueue:
             self._task.cancel()
             await asyncio.wait([self._task])
 
+    def _handler_of(self, event: JsonObject) -> AgentXHandler | None:
+        return self._handlers.get(event["type"], self._handlers.get("event"))
+
     def _call(self, handler: AgentXHandler, event: JsonObject) -> object:
         try:
             return handler(event)
@@ -62,8 +64,8 @@ class HandlerQueue:
 
     async def _work(self) -> None:
         while not self._waiting.empty():
-            kind, event = self._waiting.get_nowait()
-            handler = self._handlers.get(kind, self._handlers.get("event"))
+            event = self._waiting.get_nowait()
+            handler = self._handler_of(event)
             result = self._call(handler, event) if handler is not None else None
             if inspect.isawaitable(result):
                 try:

@@ -341,7 +341,7 @@ class SessionMirror:
 def _reseeded(state: ConversationState, messages: Sequence[Message]) -> ConversationState:
     """Copy the state, with another conversation before it."""
     fresh = ConversationState(seq=state.seq, history=messages)
-    fields = ("status", "tools", "files", "approvals", "questions", "client_calls", "turns", "usage", "cost", "error")
-    for name in fields:
+    live = ("status", "tools", "files", "approvals", "questions", "client_calls")
+    for name in (*live, "turns", "usage", "cost_usd", "error"):
         setattr(fresh, name, getattr(state, name))
     return fresh

@@ -32,7 +32,7 @@ class ForwardedCall(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     session: str
     owner: str
     token_id: bytes | None = None
-    is_guest: bool = False
+    link: str = ""
     root_path: str = ""
     path: dict[str, str] = {}
     query: bytes = b""
@@ -90,7 +90,7 @@ class Forwarder:
                     session=held.session,
                     owner=caller.owner,
                     token_id=caller.token_id,
-                    is_guest=caller.is_guest,
+                    link=caller.link,
                     root_path=caller.root_path,
                     path={name: str(value) for name, value in request.path_params.items()},
                     query=request.scope.get("query_string", b""),
@@ -181,7 +181,7 @@ def _request_of(call: ForwardedCall) -> Request:
         "query_string": call.query,
         "headers": [(b"content-type", call.content_type.encode("latin-1", "replace"))],
         "path_params": call.path,
-        "state": {"caller": Caller(call.owner, call.token_id, call.root_path, call.is_guest)},
+        "state": {"caller": Caller(call.owner, call.token_id, call.root_path, call.link)},
     }
 
     async def receive() -> Mapping[str, Any]:

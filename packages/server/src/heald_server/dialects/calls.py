@@ -66,9 +66,9 @@ class OpenCalls:
                 self._wait(id, payload)
                 if (call := self._open.get(id)) is not None:
                     call.on_client = True
-            case ApprovalRequested(call=id) | QuestionAsked(call=id):
+            case ApprovalRequested(call_id=id) | QuestionAsked(call_id=id):
                 self._wait(id, payload)
-            case ApprovalResolved(call=id) | QuestionAnswered(call=id):
+            case ApprovalResolved(call_id=id) | QuestionAnswered(call_id=id):
                 self._wait(id, None)
             case _:
                 pass
@@ -96,7 +96,7 @@ class OpenCalls:
     def encode_payload(self, payload: Payload) -> JsonObject:
         """A payload as plain values, with the client's ids of calls."""
         fields: JsonObject = msgspec.to_builtins(payload)
-        return fields | {key: self.client_id_of(fields[key]) for key in ("id", "call") if key in fields}
+        return fields | {key: self.client_id_of(fields[key]) for key in ("id", "call_id") if key in fields}
 
     def in_block(self, block: str) -> ClientCall | None:
         return self._open.get(self._blocks.get(block, ""))

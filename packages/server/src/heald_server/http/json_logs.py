@@ -8,6 +8,7 @@ from typing import IO
 
 from heald.core.json import JsonObject, encode_text
 from heald.plugins import installed_distributions
+from heald.tools.workspace_secrets import hide_everywhere
 
 _FIELDS = ("request", "session", "exchange", "seq", "epoch", "path", "ms")
 _HIDDEN = "[hidden]"
@@ -33,7 +34,7 @@ class JsonLogFormatter(logging.Formatter):
         text = encode_text(line)
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
-        return text
+        return hide_everywhere(text)
 
 
 def configure_logging(level: str, secrets: Sequence[str], stream: IO[str] | None = None) -> None:

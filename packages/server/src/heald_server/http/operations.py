@@ -99,6 +99,7 @@ def build_route(operation: Operation, context: "ServerContext") -> Route:
             _read_query(operation, request),
         )
         if operation.method == "POST":
+            context.check_store()
             await context.meters.refresh(call.owner)
         result = await operation.handler(call)
         if isinstance(result, Response):

@@ -3,11 +3,14 @@
 import asyncio
 from functools import partial
 
+from starlette.responses import Response
+
 from heald.agent.typed_output import SchemaShape
-from heald.core.json import JsonObject
+from heald.core.json import JsonObject, encode_text
 from heald.sessions.history import read_history
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
+from heald.tools.visible_text import escape_json
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
 from heald_server.http.operations import ApiCall, Operation
@@ -32,7 +35,9 @@ async def submit_message(context: ServerContext, info: SessionInfo, submission: 
     output = await _read_output_schema(submission.output_schema)
     if submission.client_tools is not None:
         await set_client_tools(context, info, submission.client_tools)
-    passed_on = await pass_on(context, info, message, submission.client_request_id, submission.output_schema)
+    passed_on = await pass_on(
+        context, info, message, submission.client_request_id, submission.output_schema, submission.budget
+    )
     if passed_on is not None:
         return passed_on
     accepted, _ = await start_exchange(
@@ -42,6 +47,7 @@ async def submit_message(context: ServerContext, info: SessionInfo, submission: 
         submission.client_request_id,
         submission.when_busy,
         output,
+        submission.budget,
     )
     return accepted
 
@@ -83,11 +89,13 @@ async def _list_messages(call: ApiCall) -> MessagesView:
     return MessagesView(history.state.messages, history.state.seq)
 
 
-async def _list_pending(call: ApiCall) -> PendingView:
+async def _list_pending(call: ApiCall) -> Response:
+    """List what waits. A person may read it as it is, so hidden characters are written as escapes of JSON."""
+    view = PendingView([], [])
     async with call.context.open_sessions.use_running(await call.session()) as session:
-        if session is None:
-            return PendingView([], [])
-        return PendingView(session.approvals, session.questions, session.client_calls)
+        if session is not None:
+            view = PendingView(session.approvals, session.questions, session.client_calls)
+    return Response(escape_json(encode_text(view)), media_type="application/json")
 
 
 async def _cancel(call: ApiCall) -> Cancelled:

@@ -8,6 +8,7 @@ from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.server_views import (
     ModelsView,
     ProvidersView,
+    SessionDefaults,
     ToolsView,
     ToolView,
     WorkspacesView,
@@ -18,7 +19,9 @@ async def _list_models(call: ApiCall) -> ModelsView:
     models = call.context.models
     listed = list(models.list_models())
     fixed = call.context.agent_options is not None
-    return ModelsView([model.name for model in listed], models.default, listed, fixed)
+    settings = call.context.defaults
+    session = SessionDefaults(settings.tools, settings.mode())
+    return ModelsView([model.name for model in listed], models.default, listed, session, fixed)
 
 
 async def _list_providers(call: ApiCall) -> ProvidersView:

@@ -6,6 +6,7 @@ import msgspec
 
 from heald.core.json import JsonObject
 from heald.tools.definitions import Effect
+from heald.tools.permissions import Mode
 from heald_server.models import ModelView, ProviderView
 from heald_server.routes.fields import Body
 
@@ -27,12 +28,21 @@ class ToolsView(msgspec.Struct, frozen=True):
     families: dict[str, list[str]]
 
 
+class SessionDefaults(msgspec.Struct, frozen=True):
+    """Settings that a session has unless its client chooses others."""
+
+    tools: list[str]
+    permissions: Mode
+
+
 class ModelsView(msgspec.Struct, frozen=True):
     models: list[str]
     """Names that the settings of a session may have."""
     default: str
     details: list[ModelView]
     """The same models, described."""
+    session: SessionDefaults
+    """The other settings of a session for which its client names none."""
     fixed: bool = False
     """The program that runs the server defines the agent: sessions have no settings to choose."""
 

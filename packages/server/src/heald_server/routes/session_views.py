@@ -122,7 +122,7 @@ class LogView(msgspec.Struct, frozen=True):
 
 class DelegateView(msgspec.Struct, frozen=True):
     session: str
-    call: str
+    call_id: str
     """The tool call that it worked for."""
     last_seq: int
 
@@ -150,5 +150,6 @@ def session_view(info: SessionInfo, session: Session | None) -> SessionView:
 
 def _settings_view(settings: SessionSettings) -> SettingsView:
     fields: dict[str, Any] = {name: getattr(settings, name) for name in SettingsView.__struct_fields__}
+    fields["permissions"] = settings.mode()
     fields["client_tools"] = [tool.name for tool in settings.client_tools]
     return SettingsView(**fields)

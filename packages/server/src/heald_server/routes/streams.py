@@ -68,11 +68,13 @@ class StreamRoutes:
         caller = caller_of(request)
         check_parameters(request, StreamQuery.__struct_fields__)
         info = await self._context.open_sessions.find_info(caller.owner, request.path_params["session"])
+        self._context.check_store(info)
         return await stream_events(self._context, caller, info, request)
 
     async def one_session(self, websocket: WebSocket) -> None:
         caller = caller_of(websocket)
         info = await self._context.open_sessions.find_info(caller.owner, websocket.path_params["session"])
+        self._context.check_store(info)
         query = websocket.query_params
         dialect = query.get("dialect", "native")
         await SocketConnection(self._context, caller, websocket, info, dialect).run(query.get("after"))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from heald.agent.budget import Budget
 from heald.core.json import JsonObject
 from heald.core.messages import File, Image, Message, Text, user_message
 from heald.sessions.store import Store
@@ -54,6 +55,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     when_busy: WhenBusy = "queue"
     output_schema: JsonObject | None = None
     """A JSON Schema that the answer must match."""
+    budget: Budget | None = None
+    """Limits this exchange further than the budget of the session."""
     client_tools: list[Any] | None = None
     """Replaces the tools of the session that clients run, before the message."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from heald.agent.budget import Budget
 from heald.core.json import JsonObject, encode
 from heald_server.routes.client_tools import ToolResultBody
 from heald_server.routes.conversation_views import AnswerBody, CancelBody, DecisionBody
@@ -40,6 +41,7 @@ class SendMessage(SocketCommand, frozen=True, kw_only=True, tag="send"):
     client_request_id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
     when_busy: WhenBusy = "queue"
     output_schema: JsonObject | None = None
+    budget: Budget | None = None
     client_tools: list[Any] | None = None
 
 

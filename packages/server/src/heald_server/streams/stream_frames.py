@@ -141,5 +141,5 @@ def _snapshot(info: SessionInfo, state: ConversationState) -> StreamSnapshot:
         queued=state.queued,
         turns=state.turns,
         usage=state.usage,
-        cost_usd=state.cost,
+        cost_usd=state.cost_usd,
     )

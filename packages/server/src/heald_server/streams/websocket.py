@@ -97,7 +97,7 @@ class SocketConnection:
         receiving = asyncio.create_task(self._receive_commands(after))
         beating = asyncio.create_task(self._send_heartbeats())
         try:
-            with self._context.watch_token(self._caller, self._on_token_revoked):
+            with self._context.watch_access(self._caller, self._on_access_ended):
                 await asyncio.wait({receiving, self._ended}, return_when=asyncio.FIRST_COMPLETED)
             receiving.cancel()
             await asyncio.wait({receiving})
@@ -169,8 +169,8 @@ class SocketConnection:
             api_error = api_error_of(error)
             if api_error is None:
                 raise
-            command_id, session = (command.id, command.session) if command is not None else (None, None)
-            await self._send_json(api_error.data() | {"type": "error", "id": command_id, "session": session})
+            named = _names_of(text) if command is None else {"id": command.id, "session": command.session}
+            await self._send_json(api_error.data() | {"type": "error", **named})
             return
         if isinstance(command, commands.Ping):
             await self._send_json({"type": "pong", "id": command.id})
@@ -237,6 +237,7 @@ class SocketConnection:
     # --- streams ------------------------------------------------------------------------------------------------------
 
     async def _subscribe(self, info: SessionInfo, command: commands.Subscribe) -> JsonObject:
+        self._context.check_store(info)
         if info.id not in self._streams and len(self._streams) >= self._context.settings.limits.sessions_per_socket:
             raise _CloseSocket(1008, "Too many sessions on one socket.")
         await self._unsubscribe(info.id)
@@ -366,10 +367,10 @@ class SocketConnection:
         if texts:
             self._sent = monotonic()
 
-    def _on_token_revoked(self) -> None:
+    def _on_access_ended(self) -> None:
         """Close the socket; streams, if there are any, send their goodbye first and then close it."""
         if not self._streams:
-            self._end(CLOSE_CODES["token"], "The token was revoked.")
+            self._end(CLOSE_CODES["token"], "The token was revoked, or the link deleted.")
 
     def _end(self, code: int, reason: str) -> None:
         if not self._ended.done():
@@ -395,6 +396,19 @@ def _parse_command(text: str | bytes) -> commands.AnyCommand:
     if resume is not None:
         return commands.Subscribe(resume=resume.resume)
     return parse_json(_command_decoder, text, "message")
+
+
+def _names_of(text: str | bytes) -> JsonObject:
+    """The `id` and the `session` of a command that cannot be read, as far as they can: its sender waits for its id."""
+    try:
+        fields = parse_json(_fields_decoder, text)
+    except ApiError:
+        fields = {}
+    command_id, session = fields.get("id"), fields.get("session")
+    return {
+        "id": command_id if isinstance(command_id, str | int | float) else None,
+        "session": session if isinstance(session, str) else None,
+    }
 
 
 def _is_subscribe(text: str | bytes) -> bool:

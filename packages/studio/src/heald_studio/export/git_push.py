@@ -7,8 +7,6 @@ versions make the same commits, so that a later push adds only what is new. Noth
 import asyncio
 import os
 import re
-import shutil
-import signal
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +17,7 @@ import msgspec
 
 from heald.core.errors import HealdError
 from heald.core.lazy import lazy_pattern
+from heald.tools.git.program import GitAccess, GitFailed, GitTimeout, has_git, push_with_git, run_git
 from heald_studio.export.files import reason_to_stay, safe_name
 from heald_studio.projects.project import Project, VariantRef, Version, find_variant, find_version
 
@@ -127,63 +126,45 @@ async def collect_commits(project: Project, base: VariantRef, read_files: ReadFi
 async def push_commits(address: str, branch: str, commits: Sequence[Commit], *, local: bool = False) -> PushResult:
     """Push commits to a branch of a remote. Raises PushFailed with a sentence that holds no credentials."""
     address, branch = check_remote(address, local=local), check_branch(branch)
-    if shutil.which("git") is None:
+    if not has_git():
         raise PushFailed("Git is not installed on this machine; install it to push.")
     with tempfile.TemporaryDirectory(prefix="heald-push-") as folder:
-        git = _Git(folder, local=local)
-        await git.run("init", "--quiet", "--bare", folder)
-        name = (await git.run("config", "--get", "user.name", check=False)).strip() or "Heald"
-        email = (await git.run("config", "--get", "user.email", check=False)).strip() or "heald@localhost"
-        await git.run("fast-import", "--quiet", data=_encode_stream(commits, _plain_author(name), _plain_author(email)))
-        commit = (await git.run("rev-parse", _REF)).strip()
-        printed = await git.run("push", "--porcelain", "--no-verify", "--", address, f"{_REF}:refs/heads/{branch}")
+        commit = await asyncio.to_thread(_make_repository, folder, commits)
+        protocols = "http:https:ssh:file" if local else "http:https:ssh"
+        words = ("--porcelain", "--", address, f"{_REF}:refs/heads/{branch}")
+        try:
+            code, out, errors = await push_with_git(folder, words, protocols=protocols, seconds=_SECONDS)
+        except GitTimeout:
+            raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
+        except GitFailed as error:
+            raise PushFailed(f"Git could not push: {error}") from None
+        printed = out.decode("utf-8", "replace")
+        if code:
+            raise PushFailed(_explain(printed, errors.decode("utf-8", "replace")))
     flag = next((line[0] for line in printed.splitlines() if f":refs/heads/{branch}" in line), " ")
     outcome: Literal["new", "updated", "unchanged"] = {"*": "new", "=": "unchanged"}.get(flag, "updated")  # pyright: ignore[reportAssignmentType]
     return PushResult(branch=branch, commit=commit, versions=len(commits), outcome=outcome)
 
 
-class _Git:
-    """Runs git in a folder, without prompts, hooks and foreign protocols."""
-
-    def __init__(self, folder: str, *, local: bool) -> None:
-        self._folder = folder
-        self._environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _OWN},
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "",
-            "SSH_ASKPASS_REQUIRE": "never",
-            "GIT_ALLOW_PROTOCOL": "http:https:ssh:file" if local else "http:https:ssh",
-            "LC_ALL": "C",
-        }
-        self._environment.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20")
-
-    async def run(self, *arguments: str, data: bytes = b"", check: bool = True) -> str:
-        """Run a command and return its output. Raises PushFailed, unless `check` is false."""
-        command = ("git", "-C", self._folder, "-c", f"core.hooksPath={os.devnull}", *arguments)
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=self._environment,
-            start_new_session=True,
-        )
-        try:
-            async with asyncio.timeout(_SECONDS):
-                out, errors = await process.communicate(data)
-        except TimeoutError:
-            raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
-        if check and process.returncode:
-            raise PushFailed(_explain(out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")))
-        return out.decode("utf-8", "replace")
+def _make_repository(folder: str, commits: Sequence[Commit]) -> str:
+    """Make a bare repository with the commits, by the author of the user's settings. Returns the newest commit."""
+    folder = os.path.realpath(folder)
+    access, env = GitAccess(writable=(folder,)), {"GIT_DIR": folder}
+    try:
+        run_git(folder, ("init", "--quiet", "--bare"), access=access, env=env)
+        stream = _encode_stream(commits, _read_user("user.name", "Heald"), _read_user("user.email", "heald@localhost"))
+        run_git(folder, ("fast-import", "--quiet"), access=access, env=env, stdin=stream, seconds=_SECONDS)
+        return run_git(folder, ("rev-parse", _REF), access=access, env=env).decode().strip()
+    except GitFailed as error:
+        raise PushFailed(f"Git could not make the commits: {error}") from None
 
 
-_OWN = frozenset({"GIT_SSH", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSL_CAINFO"})
+def _read_user(name: str, default: str) -> str:
+    """Read a name or an address from the user's settings of git."""
+    with suppress(GitFailed):
+        output = run_git("/", ("config", "--get", name), access=GitAccess(finds=True))
+        return _plain_author(output.decode("utf-8", "replace").strip() or default)
+    return default
 
 
 def _encode_stream(commits: Sequence[Commit], name: str, email: str) -> bytes:

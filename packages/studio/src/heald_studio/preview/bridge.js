@@ -47,6 +47,24 @@
       );
     };
   }
+  // Chromium connects to the host of a frame before it applies the policy that forbids the frame.
+  const isRemote = (address) => {
+    const target = URL.parse?.(address, document.baseURI);
+    return /^https?:$/.test(target?.protocol ?? "") && target.host !== location.host;
+  };
+  const source = Object.getOwnPropertyDescriptor(HTMLIFrameElement.prototype, "src");
+  const setAttribute = Element.prototype.setAttribute;
+  Object.defineProperty(HTMLIFrameElement.prototype, "src", {
+    ...source,
+    set(address) {
+      if (isRemote(address)) setAttribute.call(this, "data-src", address);
+      else source.set.call(this, address);
+    },
+  });
+  Element.prototype.setAttribute = function (name, value) {
+    const isFrame = this instanceof HTMLIFrameElement && String(name).toLowerCase() === "src" && isRemote(value);
+    setAttribute.call(this, isFrame ? "data-src" : name, value);
+  };
   for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined;
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"]) delete window[name]; // no policy stops these
 

@@ -19,8 +19,7 @@ from heald_studio.stacks.stack import Stack
 _TEXT_SUFFIXES = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".mjs", ".svg", ".ts", ".tsx")
 PAGE = "index.html"  # the path of the page itself, whatever the stack's files are
 _PAGES = (".html", ".htm")
-_HEAD = lazy_pattern(rb"<head\b[^>]*>", re.IGNORECASE)
-_HTML = lazy_pattern(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
+_START = lazy_pattern(rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
 class ProjectPreview:
@@ -94,9 +93,9 @@ def _library(path: str, query: str) -> PageResponse | None:
 
 
 def insert_bridge(page: bytes) -> bytes:
-    """Insert the bridge script before everything else. It reports events inside a preview to the page around it."""
+    """Insert the bridge script before every other script. It reports events inside a preview to the page around it."""
     script = b"<script>" + read_script("bridge.js") + b"</script>"
-    match = _HEAD.search(page[:20_000]) or _HTML.search(page[:20_000])
+    match = _START.match(page[:20_000])
     at = match.end() if match else 0
     return page[:at] + script + page[at:]
 

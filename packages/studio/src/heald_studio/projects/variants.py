@@ -237,7 +237,7 @@ class VariantRunner:
             "ended": ended,
             "turns": result.turns + (before.turns if before is not None else 0),
             "usage": result.usage + (before.usage if before is not None else Usage()),
-            "cost_usd": add_costs(result.cost, before.cost if before is not None else 0.0),
+            "cost_usd": add_costs(result.cost_usd, before.cost_usd if before is not None else 0.0),
             "error": result.error,
             "note": result.note,
         }
@@ -372,7 +372,7 @@ class VariantRunner:
         except HealdError as error:
             result, changes = None, {"status": "failed", "error": error.info()}
         else:
-            changes = fields_of(result, result.cost)
+            changes = fields_of(result, result.cost_usd)
         note = partial(self._update_variant, project, version.id, variant)
         with suppress(StoreError):
             changes = await self._check_page(await note(), version, variant, changes)

@@ -132,7 +132,7 @@ class VersionBuilder:
     ) -> Version:
         """Add a version with these files; no model is called."""
         model = find_variant(project, base).model if base is not None else next(iter(self._host.models()), "")
-        settings = SessionSettings(model=model, tools=["files", *TOOL_NAMES])
+        settings = SessionSettings(model=model, tools=["files", *TOOL_NAMES], permissions="auto")
         variant = await self._create_session(owner, project, 0, settings, _check_paths(files))
         now = time()
         pages = list_pages(files, self._find_stack(project.stack).entry)

@@ -72,6 +72,7 @@ class GenerateCodeSocket:
         streams = [self._open_stream(variant.session) for variant in version.variants]
         sending = asyncio.create_task(self._send_all(page, streams, version, brief))
         watching = asyncio.create_task(self._watch(page, streams, caller, project.id, version.id))
+        watching.add_done_callback(lambda _: page.judge_rest())
         closing = asyncio.create_task(_wait_for_close(websocket))
         try:
             with self._context.streaming(caller, *streams):
@@ -106,10 +107,16 @@ class GenerateCodeSocket:
         async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:
             async for entries in batches:
                 for entry in entries:
-                    for frame in dialect.feed(entry.event):
+                    event, response = entry.event, entry.event.data
+                    if isinstance(response, ExchangeResponse) and response.status == "completed":
+                        error = await page.verdict(index)
+                        if error is not None:  # such as a missing page, which only the project knows
+                            response = msgspec.structs.replace(response, status="failed", error=error)
+                            event = msgspec.structs.replace(event, data=response)
+                    for frame in dialect.feed(event):
                         await page.send(dialect.text(frame))
-                    if isinstance(entry.event.data, ExchangeResponse):
-                        page.finish(index, entry.event.data.error)
+                    if isinstance(response, ExchangeResponse):
+                        page.finish(index, response.error)
                         return
         if stream.end_reason == "store":
             frames = closing_frames(dialect, "store")
@@ -123,11 +130,15 @@ class GenerateCodeSocket:
     async def _watch(
         self, page: "_Page", streams: list[EventStream], caller: Caller, project: str, version: str
     ) -> None:
-        """Report variants that fail before they start: they have no log."""
+        """Report the outcome of variants, and those that fail before they start: they have no log."""
         async with aclosing(self._studio.watch(caller.owner, project)) as states:
             async for state in states:
                 for variant in find_version(state, VariantRef(version, 0)).variants:
-                    if variant.is_done and variant.exchange is None and variant.index not in page.failed:
+                    if not variant.is_done:
+                        continue
+                    if variant.exchange is not None:
+                        page.judge(variant.index, variant.error)
+                    elif variant.index not in page.failed:
                         page.finish(variant.index, variant.error)
                         streams[variant.index].stop()
 
@@ -138,9 +149,11 @@ class GenerateCodeSocket:
 
 
 class _Page:
-    """The client of the socket, and the variants that failed."""
+    """The client of the socket, the outcomes of the variants in their project, and those that failed."""
 
     def __init__(self, websocket: WebSocket, stall_timeout: StallTimeout) -> None:
+        self._verdicts: dict[int, asyncio.Future[ErrorInfo | None]] = {}
+        self._is_watched = True
         self._websocket = websocket
         self._stall_timeout = stall_timeout
         self._lock = asyncio.Lock()
@@ -153,6 +166,25 @@ class _Page:
     async def send(self, text: str) -> None:
         async with self._lock:
             await self._stall_timeout.send(lambda: self._websocket.send_text(text))
+
+    async def verdict(self, index: int) -> ErrorInfo | None:
+        """Wait until the project has judged a variant by its files. Returns the error of one that failed."""
+        return await self._future(index) if self._is_watched else None
+
+    def judge(self, index: int, error: ErrorInfo | None) -> None:
+        if not self._future(index).done():
+            self._future(index).set_result(error)
+
+    def judge_rest(self) -> None:
+        """The project is gone: nothing more is known of its variants."""
+        self._is_watched = False
+        for index in self._verdicts:
+            self.judge(index, None)
+
+    def _future(self, index: int) -> "asyncio.Future[ErrorInfo | None]":
+        if index not in self._verdicts:
+            self._verdicts[index] = asyncio.get_running_loop().create_future()
+        return self._verdicts[index]
 
     def finish(self, index: int, error: ErrorInfo | None) -> None:
         self._finished += 1

@@ -14,6 +14,7 @@ from heald_server.access.tokens import AccessTokens
 from heald_server.http.errors import ApiError
 from heald_studio.projects.project import VariantRef
 from heald_studio.server.protocol import PREVIEWS
+from heald_studio.server.shares import ProjectShares
 
 SHARED = "share."
 """Begins the ticket of a preview that is the secret of a link."""
@@ -22,24 +23,26 @@ _MAC_BYTES = 16
 
 
 class PreviewTarget(msgspec.Struct, frozen=True, array_like=True):
-    """The content of a ticket: a variant, and a keyed digest of the caller that it was issued to."""
+    """The content of a ticket: a variant, and keyed digests of the caller and of the link that it was issued for."""
 
     caller: str
     project: str
     version: str
     variant: int
+    link: str = ""
 
 
 class PreviewTickets:
     """Issues and verifies tickets: unguessable path segments that address the preview of one variant.
 
     A preview has no token and no cookie, so its address is its permission. A ticket expires with the token that it was
-    issued for. The page that it shows can read it, so it contains no token and no owner. All nodes of a store have the
-    same key, so each one verifies the tickets of the others.
+    issued for, and with the link if the caller is a guest. The page that it shows can read it, so it contains no token,
+    no link and no owner. All nodes of a store have the same key, so each one verifies the tickets of the others.
     """
 
-    def __init__(self, tokens: AccessTokens, store: SharedStore) -> None:
+    def __init__(self, tokens: AccessTokens, shares: ProjectShares, store: SharedStore) -> None:
         self._tokens = tokens
+        self._shares = shares
         self._store = store
         self._key = secrets.token_bytes(_KEY_BYTES)
 
@@ -49,11 +52,12 @@ class PreviewTickets:
 
     def address(self, caller: Caller, project: str, variant: VariantRef) -> str:
         """The path of a preview, as the caller's browser sees it."""
-        if caller.token_id is not None and not caller.is_guest:
+        if caller.token_id is not None:
             digest = self._digest(b"holder" + caller.token_id)
         else:
-            digest = self._digest(b"owner" + caller.owner.encode())  # it has no token of this server
-        content = encode(PreviewTarget(digest, project, variant.version, variant.variant))
+            digest = self._digest(b"account" + caller.owner.encode())  # it has no token of this server
+        link = self._digest(b"link" + caller.link.encode()) if caller.is_guest else ""
+        content = encode(PreviewTarget(digest, project, variant.version, variant.variant, link))
         ticket = base64.urlsafe_b64encode(self._mac(content) + content).decode().rstrip("=")
         return f"{caller.root_path}{PREVIEWS}{ticket}/"
 
@@ -70,13 +74,24 @@ class PreviewTickets:
         return await self._owner(target), target
 
     async def _owner(self, target: PreviewTarget) -> str:
+        """Return as whose the preview is shown. Raises `not_found` if the token or the link is not valid any more."""
+        owner = await self._caller_owner(target)
+        if not target.link:
+            return owner
+        for name in self._shares.names(target.project):
+            share = self._shares.get(name)
+            if share is not None and hmac.compare_digest(self._digest(b"link" + name.encode()), target.link):
+                return share.owner
+        raise _unknown_ticket()
+
+    async def _caller_owner(self, target: PreviewTarget) -> str:
         digest = target.caller
         for token_id in self._tokens.ids():
             owner = self._tokens.owner_of(token_id)
             if owner is not None and hmac.compare_digest(self._digest(b"holder" + token_id), digest):
                 return owner
         owner = await self._find_owner(target.project)
-        if owner is None or not hmac.compare_digest(self._digest(b"owner" + owner.encode()), digest):
+        if owner is None or not hmac.compare_digest(self._digest(b"account" + owner.encode()), digest):
             raise _unknown_ticket()
         return owner
 

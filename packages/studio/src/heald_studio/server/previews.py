@@ -17,12 +17,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from heald_server.http.encodings import accepts_gzip
-from heald_server.http.errors import ApiError
+from heald_server.http.errors import ApiError, api_error_of
 from heald_server.http.public_address import PublicAddress
 from heald_server.http.route_description import RouteDescription
 from heald_studio.browser.page import PageResponse
 from heald_studio.preview.local_urls import LIBRARY_PATH
 from heald_studio.preview.preview import PAGE, draft_page, insert_bridge, missing_page
+from heald_studio.preview.remote_frames import remove_remote_frames
 from heald_studio.projects.project import VariantRef, newest_page
 from heald_studio.server.preview_tickets import SHARED, PreviewTickets
 from heald_studio.server.protocol import PREVIEWS
@@ -37,6 +38,9 @@ _PACKED_FROM = 4096
 _MAX_PACKED = 64
 """Libraries that are kept compressed."""
 _DOCUMENT_TYPES = ("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml")
+_ERROR_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>No preview</title></head><body><p>{message}</p></body></html>
+"""
 _FRAME_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Preview</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -74,9 +78,19 @@ class PreviewRoutes:
         return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"]), described]
 
     async def answer(self, request: Request) -> Response:
-        ticket = request.path_params["ticket"]
-        owner, project, variant = await self._find_variant(ticket)
-        at = f"{request.scope.get('root_path', '')}{PREVIEWS}{ticket}/"
+        """Answer with a file. In a frame an error is a page too, because a browser shows no other answer there."""
+        at = f"{request.scope.get('root_path', '')}{PREVIEWS}{request.path_params['ticket']}/"
+        try:
+            return await self._answer(request, at)
+        except Exception as failure:
+            error = api_error_of(failure)
+            if error is None or request.headers.get("sec-fetch-dest") != "iframe":
+                raise
+            page = _ERROR_PAGE.format(message=escape(error.message))
+            return Response(page, error.status, _headers(self._origins(request), at), "text/html")
+
+    async def _answer(self, request: Request, at: str) -> Response:
+        owner, project, variant = await self._find_variant(request.path_params["ticket"])
         if request.path_params["path"] == DRAFT:
             caching = {"Cache-Control": "private, max-age=600"}  # it is empty, and requested often
             return Response(draft_page(), 200, _headers(self._origins(request), at) | caching, "text/html")
@@ -91,7 +105,7 @@ class PreviewRoutes:
             return _framed_page(request, self._origins(request), at)
         if path.startswith(LIBRARY_PATH):
             return await self._library(request, path, response, _headers(self._origins(request), at))
-        body = insert_bridge(response.body) if response.type.startswith("text/html") else response.body
+        body = _inert_page(response.body) if response.type.startswith("text/html") else response.body
         return Response(body, response.status, _headers(self._origins(request), at), response.type)
 
     async def _library(self, request: Request, path: str, response: PageResponse, headers: dict[str, str]) -> Response:
@@ -127,6 +141,11 @@ class PreviewRoutes:
     def _origins(self, request: Request) -> list[str]:
         """The origins under which a browser may show the preview: that of the request, and that of the proxy."""
         return [f"{request.url.scheme}://{request.headers.get('host', '')}", *self._public]
+
+
+def _inert_page(page: bytes) -> bytes:
+    text = remove_remote_frames(page.decode("utf-8", "surrogateescape"))
+    return insert_bridge(text.encode("utf-8", "surrogateescape"))
 
 
 def _framed_page(request: Request, origins: Sequence[str], at: str) -> Response:

@@ -17,7 +17,6 @@ from heald_server.context import ServerContext
 from heald_server.http.operations import caller_of
 from heald_server.http.route_description import RouteDescription
 from heald_server.routes.streams import SOCKET
-from heald_server.streams.event_hub import wake_waiter
 from heald_server.streams.sse import HEADERS
 from heald_studio.server import views
 from heald_studio.server.project_views import ProjectViews
@@ -88,28 +87,37 @@ class ProjectEvents:
         yield {"type": "project_deleted", "project": name}
 
     async def _encoded_states(self, caller: Caller, name: str) -> AsyncGenerator[bytes]:
-        revoked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        with self._context.watch_token(caller, lambda: wake_waiter(revoked)):
+        frames: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+        # A task owns the stream of states: Starlette cancels a response whose client disconnects over and over, and a
+        # generator must not be closed while it runs.
+        reading = asyncio.create_task(self._read_states(caller, name, frames))
+        try:
+            with self._context.watch_access(caller, reading.cancel):
+                while not self._context.open_sessions.closing:
+                    try:
+                        async with asyncio.timeout(_POLL_SECONDS):
+                            frame = await frames.get()
+                    except TimeoutError:
+                        frame = None if reading.done() else b": heartbeat\n\n"
+                    if frame is None:
+                        break
+                    yield frame
+            if reading.done() and not reading.cancelled():
+                reading.result()
+        finally:
+            reading.cancel()
+            await asyncio.wait({reading})
+
+    async def _read_states(self, caller: Caller, name: str, frames: "asyncio.Queue[bytes | None]") -> None:
+        """Encode each state of the project. The last frame is None: the project was deleted, or the token revoked."""
+        try:
             async with aclosing(self.states(caller, name)) as states:
-                pending = asyncio.ensure_future(anext(states))
-                try:
-                    while not self._context.open_sessions.closing and not revoked.done():
-                        awaited = {pending, revoked}
-                        await asyncio.wait(awaited, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                        if revoked.done():
-                            return
-                        if not pending.done():
-                            yield b": heartbeat\n\n"
-                            continue
-                        try:
-                            state = pending.result()
-                        except StopAsyncIteration:  # the project was deleted
-                            return
-                        yield b"event: project_changed\ndata: %s\n\n" % encode(state)
-                        pending = asyncio.ensure_future(anext(states))
-                finally:
-                    pending.cancel()
-                    await asyncio.wait({pending})
+                async for state in states:
+                    await frames.put(b"event: project_changed\ndata: %s\n\n" % encode(state))
+        finally:
+            if frames.full():
+                frames.get_nowait()
+            frames.put_nowait(None)
 
 
 class _CountedStream(StreamingResponse):

@@ -50,14 +50,14 @@ def routes_of(
     studio: Studio, context: ServerContext, *, eval_pictures: str | Path | None = None
 ) -> Sequence[Operation | BaseRoute | RouteDescription]:
     """Return the routes of a studio that is open."""
-    tickets = PreviewTickets(context.tokens, context.open_sessions.store)
-    context.on_start(tickets.load_key)
-    views = ProjectViews(studio, tickets)
-    events = ProjectEvents(studio, context, views)
     shares = ProjectShares(context.open_sessions.store)
     context.on_start(shares.reload)
     context.on_records(SHARES, shares.reload)
-    context.on_admission(shares.admit)
+    context.on_admission(shares.admit, shares.watch)
+    tickets = PreviewTickets(context.tokens, shares, context.open_sessions.store)
+    context.on_start(tickets.load_key)
+    views = ProjectViews(studio, tickets)
+    events = ProjectEvents(studio, context, views)
     context.feeds["project"] = events.socket_states
     context.mcp_tools.append(lambda: _build_page_tool(studio))
     evaluations = Evaluations(studio, Path(eval_pictures).expanduser() if eval_pictures else example_folder())

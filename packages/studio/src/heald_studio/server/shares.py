@@ -2,15 +2,16 @@
 
 A link holds a secret. Its address shows the newest page of the project to anyone. A request that carries the secret,
 beside the user's own token, counts as the owner's, for this project and the sessions of its variants only. A link for
-reading allows GET and HEAD. No link deletes a project or makes links.
+reading allows GET and HEAD. No link deletes a project or makes links. When a link is deleted, the streams that were
+opened by it end, on every server of the store.
 """
 
 import asyncio
 import re
 import secrets
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from time import time
-from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -19,6 +20,7 @@ from starlette.types import Scope
 from heald.core.json import encode
 from heald.sessions.shared_store import SharedStore
 from heald.sessions.store_errors import NoSuchSession
+from heald_server.access.caller import Caller
 from heald_server.http.errors import ApiError
 
 SHARES = "share"
@@ -36,8 +38,6 @@ class ProjectShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _decoder = msgspec.json.Decoder(ProjectShare)
-T = TypeVar("T", bound=msgspec.Struct)
-"""The type of a caller."""
 
 
 class ProjectShares:
@@ -46,12 +46,16 @@ class ProjectShares:
     def __init__(self, store: SharedStore) -> None:
         self._store = store
         self._shares: dict[str, ProjectShare] = {}
+        self._watchers: dict[str, dict[int, Callable[[], object]]] = {}
+        self._watcher_count = 0
         self._changing = asyncio.Lock()  # a reload in the middle of a change would bring back what is being deleted
 
     async def reload(self) -> None:
         async with self._changing:
             records = await self._store.read_records(SHARES)
             self._shares = {name: _decoder.decode(data) for name, data in records.items()}
+        for name in self._watchers.keys() - self._shares.keys():
+            self._end(name)
 
     async def create(self, owner: str, project: str, *, writable: bool) -> tuple[str, str]:
         """Make a link. Returns its id and its secret, which is not stored."""
@@ -67,6 +71,32 @@ class ProjectShares:
         """Return the link of a secret; None if there is none, or it was deleted."""
         return self._shares.get(_digest(secret))
 
+    def get(self, name: str) -> ProjectShare | None:
+        """Return the link of an id; None if there is none, or it was deleted."""
+        return self._shares.get(name)
+
+    def names(self, project: str) -> Sequence[str]:
+        """Return the ids of the links of a project."""
+        return [name for name, share in self._shares.items() if share.project == project]
+
+    def watch(self, caller: Caller, end: Callable[[], object]) -> Callable[[], object]:
+        """Call back when the link of a caller is deleted, immediately if it was. Returns a function that
+        unsubscribes."""
+        if not caller.link:
+            return lambda: None
+        if caller.link not in self._shares:
+            end()
+            return lambda: None
+        self._watcher_count += 1
+        number = self._watcher_count
+        watchers = self._watchers.setdefault(caller.link, {})
+        watchers[number] = end
+        return lambda: watchers.pop(number, None)
+
+    def _end(self, name: str) -> None:
+        for end in [*self._watchers.pop(name, {}).values()]:
+            end()
+
     def list(self, owner: str, project: str) -> dict[str, ProjectShare]:
         """Return the links of a project, by their ids."""
         shares = [
@@ -79,6 +109,7 @@ class ProjectShares:
         if name not in self.list(owner, project):
             raise ApiError("not_found", "The project has no such link; list its links to see which there are.")
         del self._shares[name]
+        self._end(name)
         async with self._changing:
             self._shares.pop(name, None)
             await self._store.delete_record(SHARES, name)
@@ -92,13 +123,13 @@ class ProjectShares:
             raise ApiError("forbidden", "The link does not allow this request.")
         return share.owner
 
-    async def admit(self, caller: T, scope: Scope, path: str) -> T:
+    async def admit(self, caller: Caller, scope: Scope, path: str) -> Caller:
         """Return the caller of a request, as the owner of a project if the request carries the link of one."""
         secret = _accept_secret(scope)
         if not secret:
             return caller
         owner = await self.owner_for(secret, scope.get("method", ""), path)
-        return msgspec.structs.replace(caller, owner=owner, is_guest=True)
+        return msgspec.structs.replace(caller, owner=owner, link=_digest(secret))
 
     async def _covers(self, share: ProjectShare, method: str, path: str) -> bool:
         if method not in _READS and not share.writable:

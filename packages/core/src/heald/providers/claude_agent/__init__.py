@@ -7,7 +7,7 @@ model is a turn, Heald runs or permits the calls in it, and the SDK continues on
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError
@@ -33,6 +33,8 @@ class ClaudeAgent:
     """More for the SDK: `cwd`, `env`, `agents`, `mcp_servers`, a `system_prompt` preset. Heald sets the rest."""
     transport: "Callable[[ClaudeAgentOptions], Transport] | None" = None
     """The connection to Claude Code, if it is not a process on this machine."""
+    hosts_tools: ClassVar[bool] = True
+    """It has tools of its own."""
 
     @property
     def name(self) -> str:

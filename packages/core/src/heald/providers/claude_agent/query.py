@@ -5,6 +5,7 @@ turn. `close` ends the process: normally after an answer, within two seconds if 
 """
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
@@ -31,6 +32,7 @@ from heald.core.messages import Block, File, Image, Message, ResultPart, Text, T
 from heald.core.turn import Reason, Settings
 from heald.providers.claude_agent.errors import error_of
 from heald.providers.claude_agent.tools import SERVER, Gate, Ledger
+from heald.providers.presets import PRESETS
 from heald.providers.tool_host import Outcome
 from heald.wires.messages_request import encode_content
 from heald.wires.request import resolve_budget, resolve_effort
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from heald.providers.claude_agent import ClaudeAgent
 
 _DAY = 86_400.0
+_OWN_KEYS = ("ANTHROPIC_", "CLAUDE_", "AWS_")
+"""Beginnings of the names of keys that the SDK itself uses."""
+_HEALD_SECRETS = {"HEALD_TOKEN", "HEALD_STORE_PASSWORD"}
 _EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 
@@ -97,8 +102,10 @@ def _system(prompt: Any, settings: Settings) -> Any:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    """Raise limits of the SDK, so that Heald's own limits apply."""
-    limits = {"MCP_TOOL_TIMEOUT": f"{_DAY * 1000:.0f}", "MAX_MCP_OUTPUT_TOKENS": "200000"}
+    """Raise limits of the SDK, so that Heald's own limits apply, and hide other keys than its own from it."""
+    keys = {name for preset in PRESETS for name in preset.key_envs if not name.startswith(_OWN_KEYS)}
+    limits = {name: "" for name in sorted(keys | _HEALD_SECRETS) if os.environ.get(name)}
+    limits |= {"MCP_TOOL_TIMEOUT": f"{_DAY * 1000:.0f}", "MAX_MCP_OUTPUT_TOKENS": "200000"}
     if settings.max_output_tokens is not None:
         limits["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(settings.max_output_tokens)
     return limits

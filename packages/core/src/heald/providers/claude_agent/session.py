@@ -66,7 +66,7 @@ class ClaudeAgentSession(ConversationBase):
         goes_on = ended.goes_on or (query.over and bool(self._unseen()))
         return msgspec.structs.replace(
             turn,
-            billed_usd=self._bill(query, turn.usage, ended.total_usd),
+            cost_usd=self._bill(query, turn.usage, ended.total_usd),
             stop_reason="pause_turn" if goes_on else turn.stop_reason,
         )
 

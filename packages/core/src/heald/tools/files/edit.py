@@ -10,10 +10,12 @@ import msgspec
 
 from heald.core.json import JsonObject, as_objects
 from heald.tools.context import ToolContext
+from heald.tools.definitions import stays_inside
 from heald.tools.files.access import MAX_EDITS, MAX_TEXT, count_changes, path_subject, publish_changes, writes_path
 from heald.tools.files.edit_preview import EditPreview
-from heald.tools.files.text_matches import replace_text
+from heald.tools.files.text_matches import find_all, replace_text
 from heald.tools.function_tools import tool
+from heald.tools.secret_mask import SecretMask
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import NO_CHANGE, ToolOutput
 
@@ -35,6 +37,7 @@ def _summary(arguments: JsonObject) -> str:
     effect="write",
     access=writes_path,
     subjects=path_subject,
+    outside_effect=stays_inside,
     summary=_summary,
     preview=EditPreview,
 )
@@ -60,6 +63,8 @@ def edit_file(
     for number, edit in enumerate(edits, 1):
         name = f"The edit of {place}" if len(edits) == 1 else f"Edit {number} of {len(edits)} of {place}"
         try:
+            if ctx.host is not None:
+                check_values(ctx.host.secret_mask, text, edit.old_text, name)
             text = replace_text(text, edit.old_text, edit.new_text, count=edit.count, name=name)
         except ToolFault as fault:
             if len(edits) == 1:
@@ -70,6 +75,15 @@ def edit_file(
         return ToolOutput(content=f"The edits leave {place} as it was; nothing was changed.", summary=NO_CHANGE)
     counts = count_changes(change.diff)
     return ToolOutput(content=f"Edited {place} ({counts}).\n{change.diff}", summary=counts)
+
+
+def check_values(mask: SecretMask, text: str, old_text: str, name: str = "The edit") -> None:
+    """Raise ToolFault if an old text holds a part of a hidden value: the rest would not be recognised any more."""
+    if mask and any(mask.is_cut(text, match.start, match.end) for match in find_all(text, old_text, limit=MAX_EDITS)):
+        raise ToolFault(
+            f"{name} would cut a secret value that is hidden from you; replace text before or behind it.",
+            "invalid_edit",
+        )
 
 
 def _edits(edits: list[Replacement] | None, old_text: str | None, new_text: str | None) -> list[Replacement]:

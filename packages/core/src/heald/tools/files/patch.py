@@ -2,7 +2,7 @@
 
 from heald.core.json import JsonObject
 from heald.tools.context import ToolContext
-from heald.tools.definitions import Access
+from heald.tools.definitions import Access, stays_inside
 from heald.tools.files.access import MAX_TEXT, count_changes, file_accesses, path_subjects, publish_changes
 from heald.tools.files.hunks import apply_hunks
 from heald.tools.files.patch_format import BEGIN, MAX_PATCH, FilePatch, MarkedPatch, PatchFault, UnifiedPatch
@@ -53,6 +53,7 @@ def _summary(arguments: JsonObject) -> str:
     effect="write",
     access=_access,
     subjects=lambda arguments: path_subjects(_paths(arguments)),
+    outside_effect=stays_inside,
     summary=_summary,
 )
 def apply_patch(patch: str, ctx: ToolContext) -> ToolOutput:

@@ -10,6 +10,7 @@ from heald.tools.files.walk import Deadline
 from heald.tools.shell.sandbox import INSIDE, Sandbox, bind_programs
 
 _MAX_NAMES = 8 << 20  # bytes
+_VARIABLES = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 _OPTIONS = (
     *("--no-config", "--no-messages", "--color=never", "--threads=2", "--files-with-matches", "--null"),
     *("--no-ignore", "--hidden", "--glob=!.git", "--text", "--encoding=none", "--dfa-size-limit=64M"),
@@ -39,7 +40,7 @@ class Ripgrep:
             argv += ["-e", rewritten, "--", f"./{path}"]
             done = subprocess.run(
                 argv,
-                env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+                env=_VARIABLES,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -68,7 +69,9 @@ def _programs() -> tuple[str, str] | None:
         return None
     argv = [bwrap, *_sandbox(), "--", ripgrep, "--version"]
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(
+            argv, env=_VARIABLES, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return (bwrap, ripgrep) if done.returncode == 0 else None

@@ -4,7 +4,7 @@ from functools import partial
 
 from heald.core.json import JsonObject
 from heald.tools.context import ToolContext
-from heald.tools.definitions import WholeFile
+from heald.tools.definitions import WholeFile, stays_inside
 from heald.tools.files.access import (
     count_changes,
     count_lines,
@@ -48,6 +48,7 @@ _make_writer = partial(
     effect="write",
     access=writes_path,
     subjects=path_subject,
+    outside_effect=stays_inside,
     summary=_write_summary,
     preview=WholeFile,
 )

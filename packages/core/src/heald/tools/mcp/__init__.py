@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError
 
-if find_spec("mcp") is None:
+if find_spec("mcp") is None or find_spec("mcp_types") is None:  # older versions of mcp have no mcp_types
     raise ConfigurationError(f"Tools over MCP need the package mcp, which is missing: {install_advice('mcp')}.")
 
 from heald.tools.mcp.config import McpFault, McpServer

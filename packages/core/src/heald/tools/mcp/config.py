@@ -9,6 +9,7 @@ from heald.core.messages import ToolStatus
 from heald.tools.tool_fault import ToolFault
 
 _NAME = re.compile(r"[a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*")
+_SPACES = re.compile(r"[ \t\n]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,12 @@ class McpFault(ToolFault):
     def __init__(self, message: str, kind: str = "mcp_server", *, status: ToolStatus = "error", log: str = "") -> None:
         super().__init__(message, kind, status=status)
         self.log = log
+
+
+def cut_words(text: object, limit: int) -> str:
+    """Return a text that the user decides on, on one line. Only plain spaces are merged, and a cut is counted."""
+    words = _SPACES.sub(" ", str(text)).strip(" ")
+    return words if len(words) <= limit else f"{words[:limit]}… ({len(words) - limit:,} more characters)"
 
 
 def shorten(text: object, limit: int = 500) -> str:

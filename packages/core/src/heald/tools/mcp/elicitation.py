@@ -12,7 +12,7 @@ import mcp_types as types
 from heald.core.json import JsonObject, as_list, as_object
 from heald.tools.approvals import NOBODY
 from heald.tools.json_schema import compile_schema, find_schema_problem
-from heald.tools.mcp.config import shorten
+from heald.tools.mcp.config import cut_words, shorten
 from heald.tools.validation import repair
 
 DECLINE, FILL_IN, USE_DEFAULTS, OPENED = "Decline", "Fill in", "Use the defaults", "Done"
@@ -53,8 +53,8 @@ async def _open_address(server: str, params: types.ElicitRequestURLParams, ask: 
     if not params.url.startswith(("https://", "http://")):
         raise _Declined("decline")
     text = (
-        f"The MCP server {server!r} asks you to open a page: {shorten(params.message, 1000)}\n"
-        f"{shorten(params.url, 2000)}"
+        f"The MCP server {server!r} asks you to open a page: {cut_words(params.message, 1000)}\n"
+        f"{cut_words(params.url, 2000)}"
     )
     if await _ask(ask, text, [OPENED, DECLINE]) != OPENED:
         raise _Declined("decline")
@@ -67,7 +67,7 @@ async def _fill_in(server: str, params: types.ElicitRequestFormParams, ask: AskU
         raise _Declined("cancel")
     required = {str(name) for name in as_list(schema.get("required"))}
     defaults = {name: field["default"] for name, field in fields.items() if "default" in field}
-    lines = [f"The MCP server {server!r} asks: {shorten(params.message, 2000)}"]
+    lines = [f"The MCP server {server!r} asks: {cut_words(params.message, 2000)}"]
     lines += [f"  {_describe(name, field, name in required)}" for name, field in fields.items()]
     choices = [FILL_IN] if fields else ["Accept"]
     if fields and required <= defaults.keys():
@@ -143,8 +143,8 @@ def _options(field: JsonObject) -> dict[str, str]:
 
 
 def _describe(name: str, field: JsonObject, is_required: bool) -> str:
-    title = shorten(field.get("title") or name, 80)
-    about = f": {shorten(field['description'], 300)}" if field.get("description") else ""
+    title = cut_words(field.get("title") or name, 80)
+    about = f": {cut_words(field['description'], 300)}" if field.get("description") else ""
     kind = (
         "one or more, separated by commas" if field.get("type") == "array" else _TYPES.get(str(field.get("type")), "")
     )
@@ -159,4 +159,4 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(str(item) for item in as_list(value))
-    return shorten(value, 200)
+    return cut_words(value, 200)

@@ -22,7 +22,7 @@ from heald.core.messages import File, Image, Message, Text, ToolDefinition
 from heald.core.turn import StopReason
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
-from heald.tools.mcp.config import shorten
+from heald.tools.mcp.config import cut_words, shorten
 from heald.tools.mcp.content import convert_block
 from heald.tools.mcp.elicitation import DECLINE, elicit
 from heald.tools.model_requests import ModelAnswer, ModelRequest
@@ -211,7 +211,7 @@ class ServerRequests:
         except HealdError as error:
             _log.warning("%s: the model could not be asked: %s", self._server, error)
             return types.ErrorData(code=types.INTERNAL_ERROR, message="The model could not be asked.")
-        call.context.spend(answer.usd)
+        call.context.spend(answer.cost_usd)
         return types.CreateMessageResult(
             role="assistant",
             content=types.TextContent(text=answer.text),
@@ -235,7 +235,7 @@ class ServerRequests:
             return "The rules do not permit that the model is asked."
         question = (
             f"The MCP server {self._server!r} wants to ask the model ({len(request.messages)} messages, at most "
-            f"{request.max_output_tokens:,} tokens). It sees the answer. The last message:\n{shorten(last, _SHOWN)}"
+            f"{request.max_output_tokens:,} tokens). It sees the answer. The last message:\n{cut_words(last, _SHOWN)}"
         )
         answer = await context.ask(question, [_ALLOW, DECLINE])
         return "" if answer == _ALLOW else "The user did not allow that the model is asked."

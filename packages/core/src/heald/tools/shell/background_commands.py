@@ -2,6 +2,7 @@
 
 import asyncio
 
+from heald.tools.secret_mask import SecretMask
 from heald.tools.shell.command_output import CommandOutput
 from heald.tools.shell.process import Process
 from heald.tools.tool_fault import ToolFault
@@ -18,6 +19,7 @@ class BackgroundCommand:
         self.command = command
         self.process = process
         self._drained = ""
+        self._held = ""
 
     @property
     def recent_output(self) -> str:
@@ -29,6 +31,14 @@ class BackgroundCommand:
         self._drained = self.recent_output
         output, self.process.output = self.process.output, CommandOutput()
         return output
+
+    def hold_back(self, text: str, mask: SecretMask | None) -> str:
+        """Return new output without its end if that may be the beginning of a secret value: it comes with the rest."""
+        text, self._held = self._held + text, ""
+        length = mask.held_back(text) if mask is not None and self.process.running else 0
+        if length:
+            text, self._held = text[:-length], text[-length:]
+        return text
 
 
 class BackgroundCommands:

@@ -19,7 +19,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._printable = TextSanitizer()
+        self._printable = TextSanitizer(keep_returns=True)
 
     def feed(self, data: bytes) -> str:
         return self._printable.feed(self._decoder.decode(data))

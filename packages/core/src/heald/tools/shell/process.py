@@ -172,6 +172,8 @@ class Process:
             self._kill()
             child.kill()
         elif not self._stopping:
+            if launch.network is not None:
+                launch.network.start()
             with suppress(BrokenPipeError):  # the sandbox has already exited
                 self._released = os.write(launch.gate, b"\n") == 1
 

@@ -1,5 +1,6 @@
-"""The sandbox of commands: bubblewrap without network and secrets, with the workspace as the only writable host folder.
+"""The sandbox of commands: bubblewrap without secrets, with the workspace as the only writable host folder.
 
+The network of a command is empty but for a proxy that reaches allowed hosts (`heald.tools.shell.network`).
 Inside, the workspace is `/workspace`. The host's programs are mounted read-only. /tmp and the home folder are empty and
 are discarded with the command. The workspace is mounted by file descriptor, so that replacing its path has no effect.
 """
@@ -17,6 +18,9 @@ from functools import cache
 import msgspec
 
 from heald.tools.shell import seccomp
+from heald.tools.shell.network import listener_program
+from heald.tools.shell.network.command_network import PROGRAM, CommandNetwork, proxy_environment
+from heald.tools.shell.network.proxy import NetworkProxy
 from heald.tools.shell.protected_paths import PROTECTED, SET_ASIDE, ProtectedPaths
 from heald.tools.tool_fault import ToolFault
 from heald.tools.workspace.paths import PathFault, quote_path
@@ -122,6 +126,7 @@ class Launch(msgspec.Struct):
     gate: int | None = None
     """Write end of a pipe: the command starts when it reads one byte."""
     shield: ProtectedPaths | None = None
+    network: CommandNetwork | None = None
     child_fds: list[int] = []
     """Descriptors for the child only."""
 
@@ -146,8 +151,10 @@ class Launch(msgspec.Struct):
             if fd is not None:
                 os.close(fd)
         self.info = self.gate = None
+        network, self.network = self.network, None
+        notes = network.close() if network is not None else []
         shield, self.shield = self.shield, None
-        return shield.close() if shield is not None else []
+        return [*notes, *(shield.close() if shield is not None else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,14 +169,30 @@ class Sandbox:
     readable: Sequence[str] = ()
     """Additional host folders that commands may read, such as a toolchain."""
     path: str = PATH
+    network: bool = True
+    """Whether commands may reach hosts that a person or the operator has allowed. Without it they reach none."""
     unsandboxed: bool = False
 
     def available(self) -> str | None:
         """Return why commands cannot be run here, or None. The result is cached."""
         return None if self.unsandboxed else _unavailable(shutil.which("bwrap"))
 
-    def prepare(self, root: str, command: str, cwd: str = "") -> Launch:
-        """Prepare a command line to run in a folder of the workspace at `root`."""
+    def macos_profile(self, root: str, port: int | None = None) -> str:
+        """Return these rules as a profile of macOS's `sandbox-exec`, with a proxy at a port of the loopback."""
+        from heald.tools.shell.macos_profile import macos_profile
+
+        protected = (*self.protected, *self.set_aside)
+        return macos_profile(os.path.realpath(root), protected, readable=self.readable, port=port)
+
+    @property
+    def has_network(self) -> bool:
+        """Whether a command can be given a proxy here."""
+        bwrap = shutil.which("bwrap")
+        is_possible = bwrap is not None and listener_program.supported() and "--perms" in _known_options(bwrap)
+        return self.network and not self.unsandboxed and is_possible
+
+    def prepare(self, root: str, command: str, cwd: str = "", proxy: NetworkProxy | None = None) -> Launch:
+        """Prepare a command line to run in a folder of the workspace at `root`. Without a proxy it has no network."""
         reason = self.available()
         if reason is not None:
             raise ToolFault(reason, "sandbox_unavailable")
@@ -182,13 +205,15 @@ class Sandbox:
         inside = os.path.join(INSIDE, cwd).rstrip("/")
         launch = Launch([], self._env(HOME, inside), self.limits, root)
         try:
-            self._add_options(launch, bwrap, root, command, inside)
+            self._add_options(launch, bwrap, root, command, inside, proxy)
         except BaseException:
             launch.close()
             raise
         return launch
 
-    def _add_options(self, launch: Launch, bwrap: str, root: str, command: str, inside: str) -> None:
+    def _add_options(
+        self, launch: Launch, bwrap: str, root: str, command: str, inside: str, proxy: NetworkProxy | None
+    ) -> None:
         folder = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         launch.child_fds.append(folder)
         launch.shield = shield = ProtectedPaths(folder, self.protected, self.set_aside)
@@ -202,6 +227,13 @@ class Sandbox:
         for path, text in {**_MADE_UP, "/etc/gitignore": ignored}.items():
             launch.child_fds.append(memory_file(text.encode()))
             options += ["--ro-bind-data", str(launch.child_fds[-1]), path]
+        first: list[str] = []
+        if proxy is not None and self.has_network:
+            launch.network = CommandNetwork(proxy)
+            launch.env |= proxy_environment()
+            launch.child_fds += [launch.network.child_fd, memory_file(launch.network.program())]
+            options += ["--perms", "0555", "--ro-bind-data", str(launch.child_fds[-1]), PROGRAM]
+            first = [PROGRAM]
         launch.child_fds.append(memory_file(seccomp.program()))
         options += ["--seccomp", str(launch.child_fds[-1])]
         launch.info, info_child = os.pipe()
@@ -212,7 +244,7 @@ class Sandbox:
             options += ["--remount-ro", path]
         options += ["--chdir", inside]
         launch.child_fds.append(memory_file("\0".join([*options, ""]).encode()))
-        launch.argv = [bwrap, "--args", str(launch.child_fds[-1]), "--", *_shell(), command]
+        launch.argv = [bwrap, "--args", str(launch.child_fds[-1]), "--", *first, *_shell(), command]
 
     def _env(self, home: str, cwd: str) -> dict[str, str]:
         return {
@@ -250,14 +282,20 @@ def _check_folder(root: str, cwd: str) -> None:
 
 
 @cache
+def runs_other_shell() -> bool:
+    """Whether command lines are run by another shell, since there is no bash."""
+    return not os.path.exists("/bin/bash")
+
+
 def _shell() -> tuple[str, ...]:
-    return ("/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh", "-c")
+    return ("/bin/sh" if runs_other_shell() else "/bin/bash", "-c")
 
 
 @cache
 def _known_options(bwrap: str) -> str:
     """Return the help text of this bubblewrap, which lists its options."""
-    return subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False).stdout
+    argv = [bwrap, "--help"]
+    return subprocess.run(argv, env={"PATH": PATH}, capture_output=True, text=True, timeout=10, check=False).stdout
 
 
 def _bind(bwrap: str, fd: int, target: str, *, writable: bool) -> list[str]:
@@ -295,6 +333,13 @@ def _base(bwrap: str, temporary: int) -> tuple[str, ...]:
 
 @cache
 def _unavailable(bwrap: str | None) -> str | None:
+    if sys.platform == "darwin":
+        return (
+            "Commands cannot be run: bubblewrap is for Linux only. On macOS, run Heald in a Linux container or virtual "
+            "machine. Its sandbox-exec is not used; Sandbox.macos_profile returns the same rules for it."
+        )
+    if sys.platform == "win32":
+        return "Commands cannot be run: bubblewrap is for Linux only. On Windows, run Heald in WSL 2."
     if bwrap is None:
         return "Commands cannot be run: bubblewrap (bwrap) is not installed on the server; its operator can install it."
     if not seccomp.supported():

@@ -6,17 +6,19 @@ exceeds its time limit a timeout. Background commands end with their session.
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from heald.core.json import JsonObject
+from heald.core.lazy import lazy_pattern
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Access, Tool
 from heald.tools.function_tools import tool
-from heald.tools.sanitize import sanitize_text
 from heald.tools.shell.background_commands import BackgroundCommands
 from heald.tools.shell.command_output import MOST, Channel, CommandOutput
-from heald.tools.shell.commands import split_commands
+from heald.tools.shell.network.command_gate import PERSON_SECONDS, CommandGate, gate_of_call
+from heald.tools.shell.network.proxy import NetworkProxy
 from heald.tools.shell.process import Process
-from heald.tools.shell.sandbox import Launch, Sandbox
+from heald.tools.shell.sandbox import Launch, Sandbox, runs_other_shell
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
 
@@ -26,6 +28,10 @@ _LONGEST_COMMAND = 100_000
 _TOGETHER = 0.02
 """Seconds that output is buffered before it is published."""
 _WAIT = 60
+_PUSH = lazy_pattern(r"\bgit\b[^\n]*?\bpush\b")
+"""Command lines that push. It also matches lines that only mention it: those are asked for too."""
+_STASH = lazy_pattern(r"\bstash\s+push\b")
+_QUOTES = lazy_pattern(r"[\"'\\]")
 
 
 def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
@@ -36,17 +42,19 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         effect="run",
         access=lambda _: [Access(resource="file:", changes=True)],
         subjects=_subjects,
+        outside_effect=partial(_outside_effect, box),
         summary=_summary,
-        timeout=LONGEST + 30,
+        timeout=LONGEST + PERSON_SECONDS + 30,
     )
     async def run_command(
         ctx: ToolContext, command: str, cwd: str = "", timeout_s: float = TIMEOUT, background: bool = False
     ) -> ToolOutput:
         """Run a shell command in the workspace and return its exit code and output.
 
-        It runs in a sandbox: the workspace is /workspace, there is no network, /tmp and the home folder are empty each
-        time, input is empty, and settings of git and of agents are read-only (empty ones such as .mcp.json may show up
-        in listings while a command runs). What it leaves running is ended with it, unless it runs in the background.
+        It runs in a sandbox: the workspace is /workspace, the network reaches hosts that the user allows and only
+        through the proxy of the environment (HTTP and HTTPS), /tmp and the home folder are empty each time, input is
+        empty, and settings of git and of agents are read-only (empty ones such as .mcp.json may show up in listings
+        while a command runs). What it leaves running is ended with it, unless it runs in the background.
 
         Args:
             command: The command line, for bash.
@@ -54,16 +62,17 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
             timeout_s: Seconds after which it is ended, at most 600.
             background: Let it run on, such as a server. You get an id for command_output and stop_command.
         """
-        launch = await _prepare(box, ctx, command, cwd)
+        gate, launch = await _prepare(box, ctx, command, cwd, may_ask=not background)
         if background:
             return _begin(box, ctx, launch, command)
         live = _LiveOutput(ctx)
         process = Process(launch, CommandOutput(live.show))
         limit = min(max(timeout_s, 0.1), LONGEST)
         try:
-            in_time = await process.wait(limit)
+            in_time = await _wait(process, limit, gate)
         finally:
             await process.stop()
+            await gate.close()
             text = process.output.close()
             live.flush()
         if not in_time:
@@ -87,7 +96,7 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         background = processes.get(id)
         ended = await background.process.wait(min(max(wait_s, 0.0), _WAIT))
         output = background.drain_output()
-        text = output.close()
+        text = background.hold_back(output.close(), ctx.host.secret_mask if ctx.host is not None else None)
         if not ended:
             return ToolOutput(
                 content=f"{background.name} is running, {_seconds(background.process)}{_mark(box)}{_after(text)}",
@@ -110,15 +119,18 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         processes.forget(id)
         output = background.drain_output()
         how = "was stopped" if was_running else f"had ended with exit code {background.process.exit_code}"
+        rest = _after(background.hold_back(output.close(), None))
         return ToolOutput(
-            content=f"{background.name} {how}{_mark(box)}{_notes(background.process)}{_after(output.close())}",
+            content=f"{background.name} {how}{_mark(box)}{_notes(background.process)}{rest}",
             truncated=output.truncated,
         )
 
     return [run_command, command_output, stop_command]
 
 
-async def _prepare(box: Sandbox, ctx: ToolContext, command: str, cwd: str) -> Launch:
+async def _prepare(
+    box: Sandbox, ctx: ToolContext, command: str, cwd: str, *, may_ask: bool
+) -> tuple[CommandGate, Launch]:
     if not command.strip():
         raise ToolFault("The command is empty; give the command to run.", "invalid_command")
     if len(command) > _LONGEST_COMMAND:
@@ -133,7 +145,21 @@ async def _prepare(box: Sandbox, ctx: ToolContext, command: str, cwd: str) -> La
     reason = await asyncio.to_thread(box.available)
     if reason is not None:
         raise ToolFault(reason, "sandbox_unavailable")
-    return box.prepare(ctx.workspace.root, command, folder)
+    gate = gate_of_call(ctx, command, may_ask=may_ask)
+    proxy = NetworkProxy(gate, on_connection=partial(_show_connection, ctx)) if box.has_network else None
+    return gate, box.prepare(ctx.workspace.root, command, folder, proxy)
+
+
+def _show_connection(ctx: ToolContext, host: str, refusal: str | None) -> None:
+    ctx.output(f"[network] {host}: {'connected' if refusal is None else f'refused. {refusal}'}\n", "progress")
+
+
+async def _wait(process: Process, limit: float, gate: CommandGate) -> bool:
+    """Wait for the end of a command. The time in which it waits for a person does not count."""
+    while not await process.wait(max(limit + gate.waited - process.elapsed, 0.05)):
+        if process.elapsed >= limit + gate.waited:
+            return False
+    return True
 
 
 def _begin(box: Sandbox, ctx: ToolContext, launch: Launch, command: str) -> ToolOutput:
@@ -180,22 +206,27 @@ def _after(text: str) -> str:
     return f"\n{text}" if text else ""
 
 
-def _subjects(arguments: JsonObject) -> Sequence[str] | None:
-    """Return the simple commands of the line, and those with a program path also by the program's name."""
-    parts = split_commands(str(arguments.get("command", "")))
-    if parts is None:
-        return None
-    return [*parts, *(_by_name(part) for part in parts if "/" in part.partition(" ")[0])]
+def _outside_effect(box: Sandbox, arguments: JsonObject) -> str | None:
+    """Return why a command reaches beyond the workspace. Hosts that it connects to are asked for one by one."""
+    if box.unsandboxed:
+        return "Commands run without a sandbox."
+    reason = box.available()
+    if reason is not None:
+        return reason
+    command = _QUOTES.sub("", str(arguments.get("command", "")))
+    return "It pushes to a remote." if _PUSH.search(_STASH.sub("", command)) else None
 
 
-def _by_name(part: str) -> str:
-    program, space, rest = part.partition(" ")
-    return program.rpartition("/")[2] + space + rest
+def _subjects(arguments: JsonObject) -> Sequence[str]:
+    """Return the commands that the line runs."""
+    from heald.tools.shell.command_line import CommandLine  # no line is read before the first command
+
+    return CommandLine.read(str(arguments.get("command", "")), is_posix=runs_other_shell()).subjects
 
 
 def _summary(arguments: JsonObject) -> str:
-    command = sanitize_text(str(arguments.get("command", "")))
-    cwd = sanitize_text(str(arguments.get("cwd") or ""))
+    command = str(arguments.get("command", ""))
+    cwd = str(arguments.get("cwd") or "")
     return f"{command} (in {cwd})" if cwd else command
 
 

@@ -48,6 +48,11 @@ def allow_hosts(names: Collection[str]) -> Generator[None]:
         _allowed_hosts.reset(token)
 
 
+def operator_hosts() -> frozenset[str]:
+    """Return the hosts that the operator allows here, as `parse_host` returns them."""
+    return _allowed_hosts.get()
+
+
 class FetchedResponse(msgspec.Struct, frozen=True, kw_only=True):
     """A decompressed response. `url` is the final URL after all redirects."""
 

@@ -27,6 +27,16 @@ def unified_diff(path: str, old: bytes | None, new: bytes | None) -> str:
     return _capped(header, _hunks(before, after))
 
 
+def diff_body(diff: str) -> str:
+    """Return a diff of one file without the two lines at its start that name the file.
+
+    Other lines that begin with `---` or `+++` are the removed line `-- …` and the added line `++ …`.
+    """
+    old, _, rest = diff.partition("\n")
+    new, _, body = rest.partition("\n")
+    return body if old.startswith("--- ") and new.startswith("+++ ") else diff
+
+
 def _capped(header: str, runs: Iterator[Run]) -> str:
     marked_lines: list[bytes] = []
     room, left_lines, left_bytes = MAX_DIFF_BYTES - len(header.encode()), 0, 0

@@ -22,6 +22,7 @@ from heald.tools.workspace.base import MAX_ENTRIES, Identity, Listing, Workspace
 from heald.tools.workspace.file_replacement import FileReplacement
 from heald.tools.workspace.path_errors import as_path_faults, not_regular
 from heald.tools.workspace.paths import PathFault, is_usable_path, normalize_path, quote_path
+from heald.tools.workspace.placeholders import remove_abandoned
 from heald.tools.workspace.resolver import FOLDER, LOOK, READ, Resolver
 from heald.tools.workspace.revisions import MAX_FILE_BYTES, RevisionedWorkspace, Step, check_writable
 
@@ -45,6 +46,7 @@ class DiskWorkspace(RevisionedWorkspace):
                 f"The workspace {self.root} cannot be opened ({error.strerror}); name a folder that exists."
             ) from None
         self._resolver = Resolver(fd, openat2=openat2)
+        remove_abandoned(fd)
         self._umask = _umask()
         self._finish = weakref.finalize(self, os.close, fd)
 

@@ -30,6 +30,17 @@ class MemoryWorkspace(RevisionedWorkspace):
             self._check_place(path)
             self._files[path] = encode_content(path, content)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no file."""
+        return not self._files
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The paths of all files."""
+        with self._lock:
+            return list(self._files)
+
     def exists(self, path: str) -> bool:
         path = normalize_path(path)
         with self._lock:

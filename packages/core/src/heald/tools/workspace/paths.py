@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from heald.core.lazy import lazy_pattern
@@ -29,6 +30,30 @@ PROTECTED_FILES = (
     "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".github/copilot-instructions.md"
 )  # fmt: skip
 """Files that no tool may write, because they are executed or instruct agents."""
+ASKED_PATHS = (
+    # other agents
+    ".aider.conf.yml", ".aiderrules", ".amazonq", ".augment", ".augment-guidelines", ".clinerules", ".continue",
+    ".crush.json", ".goosehints", ".junie", ".kilocode", ".kilocodemodes", ".kiro", ".opencode", ".qwen", ".roo",
+    ".roomodes", ".roorules", ".rules", ".trae", ".windsurfrules.md", "AGENT.md", "AGENTS.override.md", "CRUSH.md",
+    "QWEN.md", "WARP.md", "opencode.json", "opencode.jsonc", ".github/agents", ".github/chatmodes",
+    ".github/instructions", ".github/prompts",
+    # editors
+    ".devcontainer", ".devcontainer.json", ".dir-locals.el", ".dir-locals-2.el", ".exrc", ".fleet", ".gvimrc",
+    ".idea", ".lvimrc", ".nvim.lua", ".nvimrc", ".vimrc", ".vscode/extensions.json", ".zed",
+    # hooks of git
+    ".gitmodules", ".husky", ".huskyrc", ".lefthook.yaml", ".lefthook.yml", ".overcommit.yml",
+    ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook-local.yml", "lefthook.toml", "lefthook.yaml",
+    "lefthook.yml",
+    # package and tool managers
+    ".asdfrc", ".bazelrc", ".cargo/config", ".cargo/config.toml", ".config/mise", ".condarc", ".mise", ".mise.toml",
+    ".npmrc", ".pip", ".pnpmfile.cjs", ".pypirc", ".tool-versions", ".yarnrc", ".yarnrc.yml", "bunfig.toml",
+    "mise.local.toml", "mise.toml", "pip.conf",
+    # CI systems
+    ".azure-pipelines", ".buildkite", ".circleci", ".drone.yml", ".github/actions", ".github/workflows",
+    ".gitlab-ci.yml", ".travis.yml", ".woodpecker", ".woodpecker.yml", "Jenkinsfile", "azure-pipelines.yml",
+    "bitbucket-pipelines.yml"
+)  # fmt: skip
+"""Files and folders that other programs obey. A tool may write them after a person has approved it."""
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
 _DRIVE = lazy_pattern(r"[A-Za-z]:")
 # Unicode Default_Ignorable_Code_Point without category Cf.
@@ -88,6 +113,11 @@ def is_protected(path: str) -> bool:
     return _protected_names().search(_folded(path)) is not None
 
 
+def is_asked(path: str) -> bool:
+    """Return whether some file system could resolve the path to one that a person must approve."""
+    return _asked_names().search(_folded(path)) is not None
+
+
 def _folded(path: str) -> str:
     """Fold all spellings that some file system treats as equal."""
     text = _visible(unicodedata.normalize("NFKC", _visible(path)).casefold())
@@ -113,8 +143,14 @@ def _spellings(name: str) -> str:
 
 @cache
 def _protected_names() -> re.Pattern[str]:
-    paths = (
-        "/".join(_spellings(name) for name in _folded(path).split("/"))
-        for path in (*PROTECTED_FOLDERS, *PROTECTED_FILES)
-    )
-    return re.compile(f"(?:^|/)(?:{'|'.join(paths)})(?:/|$)")
+    return _names_pattern((*PROTECTED_FOLDERS, *PROTECTED_FILES))
+
+
+@cache
+def _asked_names() -> re.Pattern[str]:
+    return _names_pattern(ASKED_PATHS)
+
+
+def _names_pattern(paths: Sequence[str]) -> re.Pattern[str]:
+    spellings = ("/".join(_spellings(name) for name in _folded(path).split("/")) for path in paths)
+    return re.compile(f"(?:^|/)(?:{'|'.join(spellings)})(?:/|$)")

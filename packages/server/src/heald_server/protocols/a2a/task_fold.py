@@ -32,6 +32,7 @@ from heald.core.events import (
     QuestionAsked,
     TextDelta,
 )
+from heald.tools.visible_text import cut_line, escape_line, excerpt
 
 Update = TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 TERMINAL = frozenset(
@@ -92,7 +93,7 @@ class TaskFold:
                 words = Message(message_id=f"{event.id}", role=Role.ROLE_USER, parts=[Part(text=message.words)])
                 self.task.history.append(self._placed(words))
                 return [self._move(TaskState.TASK_STATE_WORKING, event)]
-            case MessageStart(message=name):
+            case MessageStart(message_id=name):
                 self._artifact = Artifact(artifact_id=name, name=_ANSWER)
                 return []
             case TextDelta(text=text):
@@ -170,6 +171,6 @@ class TaskFold:
 
 def _describe(asked: ApprovalRequested | QuestionAsked) -> str:
     if isinstance(asked, ApprovalRequested):
-        return f"May {asked.name} be called? Answer yes or no.\n{asked.summary[:4000]}"
-    suggestions = f"\nSuggested: {'; '.join(asked.suggestions)}" if asked.suggestions else ""
-    return f"{asked.text[:4000]}{suggestions}"
+        return f"May {escape_line(asked.name)} be called? Answer yes or no.\n{asked.summary}"
+    suggestions = f"\nSuggested: {cut_line('; '.join(asked.suggestions))}" if asked.suggestions else ""
+    return "\n".join(excerpt(asked.text).rows) + suggestions

@@ -47,6 +47,7 @@ from heald.core.json import JsonObject, encode_text
 from heald.core.messages import ToolCall, ToolResult
 from heald.core.payload import Payload
 from heald.core.turn import Usage
+from heald.tools.visible_text import escape_hidden
 from heald_server.dialects.calls import ClientCall
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.texts import CANCELLED, DROPPED, error_code, error_text, result_text
@@ -112,7 +113,7 @@ class AGUIDialect(ExchangeDialect):
                 run = self._named_run or event.exchange or event.id
                 self._run = {"threadId": self._thread or event.session, "runId": run}
                 self._begin_run()
-            case MessageStart(message=message):
+            case MessageStart(message_id=message):
                 self._end_step()
                 self._message, self._step, self._texts = message, message, []
                 self._emit_event("STEP_STARTED", stepName=message)
@@ -216,7 +217,7 @@ class AGUIDialect(ExchangeDialect):
         if not is_cancelled:
             messages = self._texts if self._texts or not calls else [self._message]
             self._emit_event(
-                "CUSTOM", name="message_discarded", value={"message": self._message, "messageIds": messages}
+                "CUSTOM", name="message_discarded", value={"messageId": self._message, "messageIds": messages}
             )
         self._end_step()
 
@@ -288,7 +289,7 @@ class AGUIDialect(ExchangeDialect):
 
     def _interrupt(self, request: Payload) -> JsonObject:
         match request:
-            case ApprovalRequested(approval=approval, call=call, summary=summary):
+            case ApprovalRequested(approval=approval, call_id=call, summary=summary):
                 return {
                     "id": approval,
                     "reason": "tool_call",
@@ -296,12 +297,12 @@ class AGUIDialect(ExchangeDialect):
                     "toolCallId": self._calls.client_id_of(call),
                     "responseSchema": _DECISION,
                 }
-            case QuestionAsked(question=question, call=call, text=text, suggestions=suggestions):
+            case QuestionAsked(question=question, call_id=call, text=text, suggestions=suggestions):
                 answer: JsonObject = {"type": "string", "examples": suggestions} if suggestions else {"type": "string"}
                 return {
                     "id": question,
                     "reason": "input_required",
-                    "message": text,
+                    "message": escape_hidden(text),
                     "toolCallId": self._calls.client_id_of(call),
                     "responseSchema": answer,
                 }

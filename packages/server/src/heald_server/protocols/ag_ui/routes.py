@@ -17,6 +17,7 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, as_list, as_object, as_objects, encode_text
 from heald.core.message_forms import system_texts
 from heald.core.messages import Message, Text
+from heald.core.ui_messages import file_part
 from heald.sessions.session_info import SessionInfo
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
@@ -27,7 +28,6 @@ from heald_server.protocols.ag_ui.shapes import AGUIBody, AGUIEvent
 from heald_server.protocols.shared.client_answers import ClientAnswers, ClientDecision, ClientResult
 from heald_server.protocols.shared.client_bodies import read_body, read_conversation_messages, read_tools, text_field
 from heald_server.protocols.shared.client_conversation import ClientConversation
-from heald_server.protocols.shared.client_files import file_part
 from heald_server.protocols.shared.conversation_answers import continue_conversation
 from heald_server.protocols.shared.conversation_start import (
     cancel_conversation,

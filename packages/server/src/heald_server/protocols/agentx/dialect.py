@@ -3,11 +3,12 @@
     exchange_request, user_message, conversation_start
       message_start, conversation_thinking, …_content_block_start, text_delta, input_json_delta, …_content_block_stop,
         message_delta, message_stop, assistant_message
-      tool_call, tool_use_message, tool_planned, tool_executing, tool_completed, tool_result, tool_use_message
+      tool_call, tool_use_message, tool_planned, tool_executing, tool_completed, tool_result, tool_use_message_update
     conversation_end, exchange_response
 
-Names of fields are in camelCase and times are in milliseconds. `tool_use_message` comes with an empty result at first,
-and with the same id and its result after `tool_result`. Events without a form of their own keep the fields of the log.
+Names of fields are in camelCase and times are in milliseconds. `tool_use_message` comes once for each call, with an
+empty result, which `tool_result` fills. `tool_use_message_update` is the same message with its result, for clients that
+missed one of the two. Events without a form of their own keep the fields of the log.
 """
 
 from typing import ClassVar
@@ -39,6 +40,8 @@ from heald.core.turn import Usage
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.texts import MAX_ERROR, error_text, result_value, shortened
 
+MESSAGE_UPDATE = "tool_use_message_update"
+"""The type of an event that repeats a `tool_use_message` with its result."""
 _IN_ENVELOPE = ("index", "block")
 _SHORT = 150  # characters of an error in `exchange_response`; `error_message` has more
 
@@ -107,15 +110,15 @@ class AgentXDialect(ExchangeDialect):
 
     def _on_message(self, payload: Payload) -> None:
         match payload:
-            case MessageStart(message=message, model=model, attempt=attempt):
+            case MessageStart(message_id=message, model=model, attempt=attempt):
                 self._message = message
                 self._emit_event(payload.type, {"message": {"id": message, "model": model}, "attempt": attempt})
             case MessageDelta(stop_reason=reason, usage=usage):
                 self._emit_event(payload.type, {"delta": {"stopReason": reason}, "usage": _usage(usage)})
-            case MessageStop(message=message):
+            case MessageStop(message_id=message):
                 self._message = ""
                 self._emit_event(payload.type, {"message": {"id": message}})
-            case MessageDiscarded(message=message, error=error):
+            case MessageDiscarded(message_id=message, error=error):
                 self._message = ""
                 self._emit_event(payload.type, {"message": {"id": message}, "error": _error(error)})
             case _:
@@ -149,7 +152,7 @@ class AgentXDialect(ExchangeDialect):
             "toolResult": {"type": "tool-result", **named, "output": _output(result)},
             "timestamp": opened.timestamp,
         }
-        self._emit_event("tool_use_message", data, suffix="-message")
+        self._emit_event("tool_use_message" if result is None else MESSAGE_UPDATE, data, suffix="-message")
 
     # --- messages and exchanges --------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class ChatSocket:
     async def run(self) -> None:
         await self._socket.accept(chosen_protocol(self._socket.scope))
         try:
-            with self._context.watch_token(self._caller, self._on_token_revoked):
+            with self._context.watch_access(self._caller, self._on_access_ended):
                 while True:
                     await self._execute(await self._socket.receive_text())
         except WebSocketDisconnect:
@@ -52,7 +52,7 @@ class ChatSocket:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _on_token_revoked(self) -> None:
+    def _on_access_ended(self) -> None:
         for _, task in self._requests.values():
             task.cancel()
         asyncio.ensure_future(self._socket.close(4401, "The token was revoked."))  # noqa: RUF006

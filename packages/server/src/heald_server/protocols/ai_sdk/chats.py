@@ -3,6 +3,7 @@
 from heald.core.events import ExchangeRequest, ExchangeResponse, SessionRewound
 from heald.core.json import JsonObject, as_objects
 from heald.core.message_forms import system_texts
+from heald.core.ui_messages import from_ui_messages
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store import iterate_events
 from heald_server.context import ServerContext
@@ -10,7 +11,7 @@ from heald_server.dialects.registry import open_dialect
 from heald_server.http.errors import ApiError
 from heald_server.protocols.ai_sdk.dialect import AISDKDialect
 from heald_server.protocols.ai_sdk.message_builder import UIMessageBuilder, user_ui_message
-from heald_server.protocols.ai_sdk.ui_messages import from_ui_messages, read_answers
+from heald_server.protocols.ai_sdk.ui_messages import read_answers
 from heald_server.protocols.shared.client_answers import ClientAnswers
 from heald_server.protocols.shared.client_bodies import read_conversation_messages, read_tools, text_field
 from heald_server.protocols.shared.client_conversation import ClientConversation
@@ -65,7 +66,7 @@ class Chats:
             self._context, conversation, message, request_id=request_id, rewinds=goes_back and answers is None
         )
         message_id = text_field(messages[-1], "id") if answers is not None else None
-        encoder = AISDKDialect(info.id, message=message_id) if dialect == KIND else open_dialect(dialect, info.id)
+        encoder = AISDKDialect(info.id, message_id=message_id) if dialect == KIND else open_dialect(dialect, info.id)
         return info, ExchangeFrames(encoder, await first_part(self._context, info, accepted))
 
     async def find_running(self, owner: str, name: str) -> tuple[SessionInfo, ExchangeFrames] | None:

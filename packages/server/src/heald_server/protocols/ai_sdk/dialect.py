@@ -67,14 +67,14 @@ _REASONS: dict[StopReason, str] = {
 
 
 class AISDKDialect(ExchangeDialect):
-    """An exchange as one streamed UI message. `message` is the client's id of a message that it continues."""
+    """An exchange as one streamed UI message. `message_id` is the client's id of a message that it continues."""
 
     name: ClassVar[str] = "ai-sdk"
     headers: ClassVar[Mapping[str, str]] = {"x-vercel-ai-ui-message-stream": "v1"}
 
-    def __init__(self, session: str | None = None, *, message: str | None = None) -> None:
+    def __init__(self, session: str | None = None, *, message_id: str | None = None) -> None:
         super().__init__(session)
-        self._named_message = message
+        self._named_message = message_id
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._step = False
         self._message = ""
@@ -96,7 +96,7 @@ class AISDKDialect(ExchangeDialect):
                 self._end_step()
                 self._step = True
                 self._emit({"type": "start-step"})
-            case MessageDiscarded(message=message, error=error):
+            case MessageDiscarded(message_id=message, error=error):
                 self._discard(message, is_cancelled=error.code == "cancelled")
             case AssistantMessage(message=message):
                 self._attachments(message)
@@ -127,7 +127,7 @@ class AISDKDialect(ExchangeDialect):
                 self._called(payload)
             case ToolExecuting(id=id):
                 self._ready(self._calls.get(id))
-            case ApprovalRequested(approval=approval, call=id):
+            case ApprovalRequested(approval=approval, call_id=id):
                 self._calls.track_request(payload)
                 self._ask(approval, self._calls.get(id))
             case ApprovalResolved():
@@ -173,7 +173,7 @@ class AISDKDialect(ExchangeDialect):
         for call in self._calls.drop():
             self._refuse(call, CANCELLED if is_cancelled else DROPPED)
         if not is_cancelled:
-            self._emit({"type": "data-discarded", "id": message, "data": {"message": message}})
+            self._emit({"type": "data-discarded", "id": message, "data": {"messageId": message}})
         self._end_step()
 
     def _attachments(self, message: Message) -> None:
@@ -264,7 +264,7 @@ class AISDKDialect(ExchangeDialect):
         reason = _REASONS.get(response.stop_reason, "other")
         if response.status == "failed":
             self._emit({"type": "error", "errorText": error_text(response.error)})
-            reason = "error"
+            reason = reason if response.stop_reason == "content_filter" else "error"
         self._emit({"type": "finish", "finishReason": reason})
 
     def _close_all(self) -> None:

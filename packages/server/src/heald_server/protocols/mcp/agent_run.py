@@ -31,6 +31,7 @@ from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.tools.approvals import NOBODY, NotPending
 from heald.tools.sanitize import sanitize_text
+from heald.tools.visible_text import cut_line, escape_line, excerpt
 from heald_server.context import ServerContext
 from heald_server.protocols.mcp.resource_address import file_address
 from heald_server.protocols.shared.client_conversation import ClientConversation
@@ -232,11 +233,15 @@ def _cut_short(info: SessionInfo) -> types.CallToolResult:
 
 def _form(asked: ApprovalRequested | QuestionAsked) -> tuple[str, JsonObject]:
     if isinstance(asked, ApprovalRequested):
-        return f"The agent wants to call {asked.name}:\n{asked.summary[:4000]}", _ALLOW
+        return f"The agent wants to call {escape_line(asked.name)}:\n{asked.summary}", _ALLOW
     field: JsonObject = {"type": "string", "title": "Answer"}
     if asked.suggestions:
-        field["description"] = "Suggested: " + "; ".join(asked.suggestions)[:1000]
-    return asked.text[:4000], {"type": "object", "properties": {"answer": field}, "required": ["answer"]}
+        field["description"] = f"Suggested: {cut_line('; '.join(asked.suggestions), 1_000)}"
+    return "\n".join(excerpt(asked.text).rows), {
+        "type": "object",
+        "properties": {"answer": field},
+        "required": ["answer"],
+    }
 
 
 def _line(text: str) -> str:

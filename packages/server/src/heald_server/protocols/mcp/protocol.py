@@ -43,4 +43,4 @@ def _routes(context: "ServerContext") -> "Sequence[ServerRoute]":
     ]
 
 
-PROTOCOL = ClientProtocol(name="mcp", routes=_routes, packages=("mcp",), extra="mcp")
+PROTOCOL = ClientProtocol(name="mcp", routes=_routes, packages=("mcp", "mcp_types"), extra="mcp")

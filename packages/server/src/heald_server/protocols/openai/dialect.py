@@ -190,7 +190,10 @@ class OpenAIDialect(ExchangeDialect):
     def _end(self, response: ExchangeResponse) -> None:
         if self.refused is not None:
             return
-        if response.status == "failed":
+        if response.status == "failed" and response.stop_reason == "content_filter":
+            self._held = []
+            self._delta("refusal", error_text(response.error))
+        elif response.status == "failed":
             self._error(error_text(response.error), error_code(response.error))
             return
         self._delta("content", "".join(self._held))

@@ -38,6 +38,7 @@ from heald.core.json import JsonObject, as_objects, encode_text, loads
 from heald.core.messages import ToolCall, ToolResult
 from heald.core.server_tool_events import CitationAdded
 from heald.core.turn import Usage
+from heald.tools.visible_text import escape_json
 from heald_server.dialects.calls import ClientCall
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.frame import Frame, write_sse
@@ -330,15 +331,15 @@ class ResponsesDialect(ExchangeDialect):
                 self._calls.track_request(request)
             return
         self._calls.track_request(request)
-        opened = self._calls.get(request.call)
+        opened = self._calls.get(request.call_id)
         asked = item_id("mcp_approval_request", self._session, self._seq)
-        self._approved[request.call] = asked
+        self._approved[request.call_id] = asked
         item = {
             "id": asked,
             "type": "mcp_approval_request",
             "server_label": self._label or "heald",
             "name": name,
-            "arguments": encode_text(opened.input if opened is not None else {}),
+            "arguments": escape_json(encode_text(request.input or (opened.input if opened is not None else {}))),
         }
         self._send("response.output_item.added", output_index=self._index, item=item)
         self._send("response.output_item.done", output_index=self._index, item=item)
@@ -370,7 +371,12 @@ class ResponsesDialect(ExchangeDialect):
             return
         usage = self._used if self._is_resumed else response.usage
         self._end_items(is_kept=True)
-        if response.status == "failed":
+        if response.status == "failed" and response.stop_reason == "content_filter":
+            self._held = []
+            self._write("guardrail", "refusal", error_text(response.error))
+            self._finish("guardrail")
+            self._terminate("incomplete", usage, "content_filter")
+        elif response.status == "failed":
             self._fail(error_text(response.error), error_code(response.error), "server_error", usage)
         elif response.status == "cancelled":
             self._terminate("cancelled", usage)

@@ -6,8 +6,6 @@ import msgspec
 
 from heald.core.json import JsonObject
 
-NO_RESULT = "The client sent no result of this call."
-
 
 class ClientDecision(msgspec.Struct, frozen=True):
     """The client's answer to an approval."""

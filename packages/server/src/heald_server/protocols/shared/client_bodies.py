@@ -10,10 +10,10 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, as_list, as_object, as_objects
 from heald.core.message_forms import read_messages
 from heald.core.messages import File, Image, Message, ToolDefinition, ToolResult
+from heald.core.ui_messages import NO_RESULT
 from heald.tools.client_tools import read_client_tools
 from heald_server.http.errors import ApiError
 from heald_server.http.json_body import parse_json, require_json
-from heald_server.protocols.shared.client_answers import NO_RESULT
 from heald_server.routes.client_media import decode_media, sniff_image
 
 _any: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()

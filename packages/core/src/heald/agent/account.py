@@ -1,0 +1,355 @@
+"""The account of an exchange: what it and the agents that work for it may use, have used and have reserved.
+
+The exchange of a sub-agent has an account of its own under that of its caller. A request is reserved in all accounts up
+to the first before it is sent, and what it used counts in all of them. So agents that run in parallel share one budget:
+together they exceed it by one request at most.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+
+import msgspec
+
+from heald.agent.budget import Budget
+from heald.agent.result import AgentResult
+from heald.agent.tracker import ExchangeTracker
+from heald.core.context_events import ConversationCompacted
+from heald.core.events import ExchangeResponse, ToolCompleted, ToolFailed
+from heald.core.turn import Usage
+from heald.providers.tool_host import LimitReached
+
+MARGIN = 1.1
+"""How far a running answer may exceed a budget, by estimate, before it is cut."""
+
+
+@dataclass(slots=True, eq=False)
+class Reservation:
+    """What one request may use. It counts as used until it is released."""
+
+    account: "Account"
+    turns: float
+    tokens: float
+    usd: float
+    is_held: bool = False
+
+    def release(self) -> None:
+        """End the reservation. What was used is counted by now, or will be in this step of the event loop."""
+        if self.is_held:
+            self.is_held = False
+            self.account.on_released(self)
+
+    def fits(self) -> bool:
+        """Return whether the request may be repeated, although a failed attempt has used something."""
+        return not self.is_held or all(level.has_room(self) for level in self.account.levels())
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """A reservation that does not fit yet."""
+
+    reservation: Reservation
+    woken: "asyncio.Future[None]"
+
+
+class Account:
+    """The limits of one exchange, and what was used of them by it and by the agents that work for it."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        tracker: ExchangeTracker,
+        *,
+        exchange: str = "",
+        caller: "Account | None" = None,
+        requested: Budget | None = None,
+    ) -> None:
+        """`caller` is the account of the exchange that this one works for. `requested` are limits that came with the
+        request."""
+        self.budget = budget if requested is None else budget.within(requested)
+        self.tracker = tracker
+        self.deadline = inf
+        """When the time of the exchange is used up, by the monotonic clock."""
+        self._exchange = exchange
+        self._caller = caller
+        self._requested = requested
+        self._agent_turns = budget.max_turns
+        self._tree_turns: float = inf if self.budget.turns is msgspec.UNSET else self.budget.turns
+        self._root: Account = caller._root if caller is not None else self
+        self._delegates: dict[str, Account] = {}  # of agents that work for it now, by exchange
+        self._call_costs: dict[str, float | None] = {}  # of calls that have not ended, by call
+        self._aside_tokens = 0  # of requests beside the conversation that no event has counted yet
+        self._aside_cost: float | None = 0.0
+        self._reservations: list[Reservation] = []
+        self._waiting: list[_Waiter] = []  # of the first account only
+        self.has_usd = self.budget.usd is not None or (caller is not None and caller.has_usd)
+        """Whether dollars are limited, here or by a caller."""
+        self.has_tokens = self.budget.tokens is not None or (caller is not None and caller.has_tokens)
+        """Whether tokens are limited, here or by a caller."""
+        self._is_limited: bool = (
+            self.has_usd or self.has_tokens or self._tree_turns < inf or (caller is not None and caller._is_limited)
+        )
+        if caller is not None:
+            caller._delegates[exchange] = self
+
+    def levels(self) -> "Iterator[Account]":
+        """Yield this account and those of its callers."""
+        level: Account | None = self
+        while level is not None:
+            yield level
+            level = level._caller
+
+    # --- what was used -----------------------------------------------------------------------------------------------
+
+    @property
+    def turns(self) -> int:
+        """Finished turns, with those of the agents that work or worked for the exchange."""
+        turns = self.tracker.turns + self.tracker.delegated_turns
+        if self._delegates:
+            turns += sum(account.turns for account in self._delegates.values())
+        return turns
+
+    @property
+    def tokens(self) -> int:
+        """Used tokens, with those of the agents that work or worked for the exchange."""
+        tokens = self.tracker.tokens + self._aside_tokens
+        if self._delegates:
+            tokens += sum(account.tokens for account in self._delegates.values())
+        return tokens
+
+    @property
+    def cost(self) -> float | None:
+        """Used dollars, with those of running calls and agents; None once a price is not known."""
+        cost = self.tracker.cost
+        for part in (
+            self._aside_cost,
+            *self._call_costs.values(),
+            *(account.cost for account in self._delegates.values()),
+        ):
+            cost = None if part is None or cost is None else cost + part
+        return cost
+
+    def spend(self, call: str, usd: float | None) -> None:
+        """Count the dollars that a running call has used so far."""
+        self._call_costs[call] = usd
+
+    def close_call(self, outcome: ToolCompleted | ToolFailed) -> None:
+        """Count the dollars of a call that has ended."""
+        if self._call_costs:
+            self._call_costs.pop(outcome.id, None)
+        self.tracker.spend(outcome.cost_usd)
+
+    def count_aside(self, usage: Usage, usd: float | None) -> None:
+        """Count a request beside the conversation, such as one for a summary, until an event counts it."""
+        self._aside_tokens += usage.total or 0
+        self._aside_cost = None if usd is None or self._aside_cost is None else self._aside_cost + usd
+
+    def add_compaction(self, compaction: ConversationCompacted) -> None:
+        """Count the event of a summary, instead of its requests."""
+        self.tracker.feed(compaction)
+        self._aside_tokens -= compaction.usage.total or 0
+        if self._aside_cost is not None:
+            self._aside_cost -= compaction.cost_usd or 0.0
+
+    def close_delegate(self, exchange: str | None, response: ExchangeResponse) -> None:
+        """Count an agent that has ended its work for this exchange."""
+        account = self._delegates.pop(exchange or "", None)
+        self.tracker.delegate(response, account.turns if account is not None else response.turns)
+
+    def add_remote(self, result: AgentResult) -> None:
+        """Count what an agent on a server used for this exchange. Its dollars are those of its call."""
+        self.tracker.add_delegated(result.usage + (result.delegated or Usage()), result.turns)
+
+    # --- limits ------------------------------------------------------------------------------------------------------
+
+    def reached(self, *, turns: bool = True) -> LimitReached | None:
+        """Return the limit that is used up, here or in the account of a caller, if there is one. Without `turns`, those
+        may be used up: the calls of the last turn are run."""
+        if not self._is_limited:
+            is_used_up = turns and self.tracker.turns >= self._agent_turns
+            return self._limit_reached("turns", self) if is_used_up else None
+        level: Account | None = self
+        while level is not None:
+            limit = level._used_up(own=level is self, turns=turns)
+            if limit is not None:
+                return self._limit_reached(limit, level)
+            level = level._caller
+        return None
+
+    def reached_by_delegates(self) -> LimitReached | None:
+        """Return the limit that agents on a server must respect and that is used up, if there is one."""
+        for level in self.levels() if self._is_limited else ():
+            limit = level._used_up(own=False, turns=True)
+            if limit is not None:
+                return self._limit_reached(limit, level)
+        return None
+
+    @property
+    def is_out_of_turns(self) -> bool:
+        """Whether no further turn may follow, here or for a caller."""
+        reached = self.reached()
+        return reached is not None and reached.limit == "turns"
+
+    def _used_up(self, *, own: bool, turns: bool) -> str | None:
+        budget = self.budget
+        if turns and ((own and self.tracker.turns >= self._agent_turns) or self.turns >= self._tree_turns):
+            return "turns"
+        if budget.tokens is not None and self.tokens >= budget.tokens:
+            return "tokens"
+        if budget.usd is not None and ((cost := self.cost) is None or cost >= budget.usd):
+            return "usd"
+        return None
+
+    def _limit_reached(self, limit: str, level: "Account") -> LimitReached:
+        return LimitReached(self.explain(limit, level), limit)
+
+    def explain(self, limit: str, level: "Account | None" = None) -> str:
+        """Describe a limit that was reached: whose it is, and how much it allows."""
+        level = level or self._tightest(limit)
+        if limit in ("message_tokens", "max_output_tokens"):
+            return f"The answer exceeded {limit}, so it was cut and the exchange ended."
+        is_own_guard = limit == "turns" and level is self and self.tracker.turns >= self._agent_turns
+        amount = f"{self._agent_turns:,} turns" if is_own_guard else level.budget.describe(limit)
+        if limit == "usd" and level.cost is None:
+            return f"Something was used whose price is not known, so the budget of {amount} cannot be enforced."
+        if level is not self:
+            return f"The exchange reached the budget of {amount} of its caller, the exchange {level._exchange}."
+        if (
+            not is_own_guard
+            and level._requested is not None
+            and getattr(level._requested, limit) == getattr(level.budget, limit)
+        ):
+            return f"The exchange reached the budget of {amount} that its request set."
+        return f"The exchange reached its budget of {amount}."
+
+    def _tightest(self, limit: str) -> "Account":
+        """Return the account in the chain of callers that has the least left."""
+        if limit == "tokens":
+            limited = [level for level in self.levels() if level.budget.tokens is not None]
+            return min(limited, key=lambda level: (level.budget.tokens or 0) - level.tokens, default=self)
+        if limit == "usd":
+            limited = [level for level in self.levels() if level.budget.usd is not None]
+            return min(limited, key=lambda level: (level.budget.usd or 0.0) - (level.cost or 0.0), default=self)
+        return self
+
+    def remaining(self) -> Budget | None:
+        """Return what is left of all limits, for an agent that counts by itself. It is never zero, so that the agent
+        reaches the limit by itself. Returns None if nothing is limited."""
+        left = Budget(message_tokens=None)
+        now = monotonic()
+        for level in self.levels():
+            budget = level.budget
+            left = left.within(
+                Budget(
+                    turns=msgspec.UNSET if budget.turns is msgspec.UNSET else max(budget.turns - level.turns, 1),
+                    tokens=None if budget.tokens is None else max(budget.tokens - level.tokens, 1),
+                    usd=None if budget.usd is None else max(budget.usd - (level.cost or 0.0), 1e-9),
+                    seconds=None if level.deadline == inf else max(level.deadline - now, 0.001),
+                    message_tokens=None,
+                )
+            )
+        return left if left != Budget(message_tokens=None) else None
+
+    # --- reservations ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a request has to be reserved."""
+        return self._is_limited
+
+    async def reserve(self, *, tokens: float, usd: float, turns: float = 1) -> Reservation:
+        """Reserve what a request may use.
+
+        A request that does not fit waits until others have ended, and is sent if no other one runs. It is not
+        reserved if a limit is used up by then: check `reached` afterwards.
+        """
+        reservation = Reservation(self, turns, tokens, usd)
+        if not self._is_limited or self._is_pointless(reservation):
+            return reservation
+        if self._fits(reservation):
+            self._hold(reservation)
+            return reservation
+        waiter = _Waiter(reservation, asyncio.get_running_loop().create_future())
+        self._root._waiting.append(waiter)
+        try:
+            await waiter.woken
+        except asyncio.CancelledError:
+            if waiter in self._root._waiting:
+                self._root._waiting.remove(waiter)
+            reservation.release()
+            raise
+        return reservation
+
+    async def reserve_rest(self) -> Reservation:
+        """Reserve all that is left, for an agent on a server that counts by itself."""
+        return await self.reserve(tokens=inf, usd=inf, turns=inf)
+
+    def _is_pointless(self, reservation: Reservation) -> bool:
+        """Return whether a limit is used up, so that the request will not be sent."""
+        if reservation.turns == inf:
+            return self.reached_by_delegates() is not None
+        return self.reached(turns=reservation.turns > 0) is not None
+
+    def _fits(self, reservation: Reservation) -> bool:
+        return all(not level._reservations or level.has_room(reservation) for level in self.levels())
+
+    def has_room(self, reservation: Reservation) -> bool:
+        """Return whether a reservation fits beside the others of this account, or is the only one."""
+        budget = self.budget
+        others = [other for other in self._reservations if other is not reservation]
+        if not others:
+            return True
+        if self._tree_turns < inf:
+            turns = self.turns + sum(other.turns for other in others) + reservation.turns
+            if turns > self._tree_turns:
+                return False
+        if budget.tokens is not None:
+            tokens = self.tokens + sum(other.tokens for other in others) + reservation.tokens
+            if tokens > budget.tokens:
+                return False
+        if budget.usd is not None:
+            usd = (self.cost or 0.0) + sum(other.usd for other in others) + reservation.usd
+            if usd > budget.usd:
+                return False
+        return True
+
+    def room(self, reservation: Reservation) -> tuple[float, float]:
+        """Return the tokens and the dollars that a running request may use at most, with the margin."""
+        tokens = usd = inf
+        for level in self.levels():
+            budget = level.budget
+            others = [other for other in level._reservations if other is not reservation]
+            if budget.tokens is not None:
+                reserved = sum(other.tokens for other in others)
+                tokens = min(tokens, budget.tokens * MARGIN - level.tokens - reserved)
+            if budget.usd is not None:
+                reserved = sum(other.usd for other in others)
+                usd = min(usd, budget.usd * MARGIN - (level.cost or 0.0) - reserved)
+        return tokens, usd
+
+    def _hold(self, reservation: Reservation) -> None:
+        reservation.is_held = True
+        for level in self.levels():
+            level._reservations.append(reservation)
+
+    def on_released(self, reservation: Reservation) -> None:
+        """Let others use what was reserved, after this step of the event loop: it counts what was used."""
+        for level in self.levels():
+            level._reservations.remove(reservation)
+        if self._root._waiting:
+            asyncio.get_running_loop().call_soon(self._root._wake)
+
+    def _wake(self) -> None:
+        """Reserve what fits by now, in order, and wake those whose limit is used up."""
+        for waiter in list(self._waiting):
+            reservation, account = waiter.reservation, waiter.reservation.account
+            if waiter.woken.done():
+                continue  # cancelled
+            if not account._is_pointless(reservation):
+                if not account._fits(reservation):
+                    continue
+                account._hold(reservation)
+            self._waiting.remove(waiter)
+            waiter.woken.set_result(None)

@@ -1,0 +1,89 @@
+"""What the next request of an exchange may use: its reservation in the account, and the length of its answer."""
+
+from heald.agent.account import MARGIN, Account, Reservation
+from heald.agent.conversation import Conversation
+from heald.core.turn import Usage
+from heald.providers.tool_host import LimitReached
+
+_USUAL_ANSWER = 16_000
+"""Tokens that are reserved for an answer without `max_output_tokens`."""
+_MIN_ANSWER = 64
+"""Tokens that every answer may have: a budget that is used up by then ends the exchange after it."""
+
+
+class RequestAllowance:
+    """Reserves each request of one exchange, and limits its answer. An answer that outgrows its reservation gets a
+    larger one as long as there is room."""
+
+    def __init__(self, conversation: Conversation, account: Account) -> None:
+        self._conversation = conversation
+        self._account = account
+        self._reservation = Reservation(account, 0, 0, 0)
+        self._is_fixed = not account.has_tokens and not account.has_usd  # the limit of all answers is the same
+        self._fixed_limit: int | None = None
+
+    def begin(self) -> None:
+        """Prepare the first request."""
+        if self._is_fixed:
+            self._fixed_limit, _ = self._find_limit()
+
+    async def reserve(self) -> int | None:
+        """Reserve the next request. Returns the tokens after which its answer is cut, or needs more. Nothing is
+        reserved if a limit of the account is used up by then."""
+        conversation, account = self._conversation, self._account
+        if self._is_fixed:
+            if account.is_limited:
+                self._reservation = await account.reserve(tokens=0, usd=0.0)
+            return self._fixed_limit
+        tokens, output = conversation.window.tokens(), self._reserved_answer
+        usd = conversation.session.cost(Usage(input=tokens, output=output)).usd if account.has_usd else None
+        self._reservation = await account.reserve(tokens=tokens + output, usd=usd or 0.0)
+        most, _ = self._find_limit()
+        reserved = round(output * MARGIN)
+        return reserved if most is None else min(most, reserved)
+
+    def release(self) -> None:
+        """End the reservation of the request."""
+        self._reservation.release()
+
+    def fits(self) -> bool:
+        """Return whether a failed request may be repeated at once."""
+        return self._reservation.fits()
+
+    def extend(self, tokens: int) -> int | None:
+        """Reserve more for an answer that has these tokens by now. Returns its new limit, None if it is to be cut."""
+        most, _ = self._find_limit()
+        if self._is_fixed or (most is not None and tokens >= most):
+            return None
+        extended = 2 * tokens if most is None else min(2 * tokens, most)
+        self._reservation.tokens += extended - tokens
+        self._reservation.usd += self._conversation.session.cost(Usage(output=extended - tokens)).usd or 0.0
+        return extended
+
+    def explain_cut(self) -> LimitReached:
+        """Return the limit by which an answer was cut."""
+        _, limit = self._find_limit()
+        return LimitReached(self._account.explain(limit), limit)
+
+    @property
+    def _reserved_answer(self) -> int:
+        return self._conversation.settings.max_output_tokens or _USUAL_ANSWER
+
+    def _find_limit(self) -> tuple[int | None, str]:
+        """Return the estimated tokens after which the next answer is cut, and the name of the limit.
+
+        Estimates are coarse: the margin for `max_output_tokens`, which most servers enforce themselves, is wide.
+        """
+        conversation, account = self._conversation, self._account
+        limits: list[tuple[int, str]] = []
+        if account.budget.message_tokens is not None:
+            limits.append((account.budget.message_tokens, "message_tokens"))
+        if conversation.settings.max_output_tokens is not None:
+            limits.append((2 * conversation.settings.max_output_tokens + 256, "max_output_tokens"))
+        tokens, usd = account.room(self._reservation)
+        if account.has_tokens:
+            limits.append((max(round(tokens - conversation.window.tokens()), _MIN_ANSWER), "tokens"))
+        price = conversation.session.cost(Usage(output=1000)).usd if account.has_usd else None
+        if price:
+            limits.append((max(round(usd / price * 1000), _MIN_ANSWER), "usd"))
+        return min(limits, default=(None, ""))

@@ -1,0 +1,1 @@
+"""Git as Heald runs it: one place that starts it, with settings of its own."""
