@@ -1,7 +1,8 @@
 """Shows what a call that waits for a decision will do: every argument, and the diff that it makes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from heald.commands.terminal import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Colours, terminal_size
 from heald.core.events import ApprovalRequested
@@ -19,8 +20,7 @@ _IN_DIFF = ("content", "old_text", "new_text", "edits", "patch")
 """Arguments that the diff of a call shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalView:
+class ApprovalView(msgspec.Struct, frozen=True):
     """The lines that describe a call, and the number of characters that they leave out."""
 
     lines: list[str]

@@ -57,7 +57,7 @@ async def node(tmp_path: Path) -> AsyncIterator[MakeStore]:
     yield make
     for store in made:
         await store.close()
-    assert sorted(os.listdir(tmp_path)) == ["s.db"]
+    assert sorted(os.listdir(tmp_path)) == ["s.db", "s.db-commits"]
 
 
 def start_holder(path: Path, *before: str) -> "subprocess.Popen[bytes]":

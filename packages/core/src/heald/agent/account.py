@@ -7,7 +7,6 @@ together they exceed it by one request at most.
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from time import monotonic
 
@@ -25,8 +24,7 @@ MARGIN = 1.1
 """How far a running answer may exceed a budget, by estimate, before it is cut."""
 
 
-@dataclass(slots=True, eq=False)
-class Reservation:
+class Reservation(msgspec.Struct, eq=False):
     """What one request may use. It counts as used until it is released."""
 
     account: "Account"
@@ -46,8 +44,7 @@ class Reservation:
         return not self.is_held or all(level.has_room(self) for level in self.account.levels())
 
 
-@dataclass(slots=True, eq=False)
-class _Waiter:
+class _Waiter(msgspec.Struct, eq=False):
     """A reservation that does not fit yet."""
 
     reservation: Reservation

@@ -4,8 +4,9 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, overload
+
+import msgspec
 
 from heald.agent.streamed_text import StreamedText
 from heald.core.errors import ConfigurationError, HealdError
@@ -48,8 +49,7 @@ class GuardrailTripped(HealdError):
         self.stop_reason = "error" if point == "request" else "content_filter"
 
 
-@dataclass(frozen=True, eq=False)
-class Guardrail:
+class Guardrail(msgspec.Struct, frozen=True, eq=False):
     """A check at one point of the loop. `guardrail` makes one of a function."""
 
     name: str

@@ -1,6 +1,5 @@
 """The arguments of a call as texts for the person who decides on it. Every argument is one."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,8 +16,7 @@ _NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _MAX_JSON_LINE = 120
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentText:
+class ArgumentText(msgspec.Struct, frozen=True):
     """One argument: its name, ready to display, and its value as text, not escaped yet."""
 
     name: str

@@ -173,8 +173,7 @@ class CallBatch:
                 self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
                 raise
         except Exception as error:
-            self._runtime.find_secrets(planned.tool)
-            result = self._failure(running, error)
+            result = self._describe_failure(running, planned, error)
         finally:
             if self._slots is not None and running.started and not planned.tool.on_client:
                 self._slots.release()
@@ -310,6 +309,15 @@ class CallBatch:
         if whole is not None:  # the first page lacks the note
             content = _with_note(content, f"[The result is partial. {result.text}]")
         return msgspec.structs.replace(result, content=content, truncated=True, whole=whole)
+
+    def _describe_failure(self, running: RunningCall, planned: PlannedCall, error: Exception) -> ToolResult:
+        """Return the result of a call that raised. Every call gets one, also if its error cannot be described."""
+        try:
+            self._runtime.find_secrets(planned.tool)
+            return self._failure(running, error)
+        except Exception:
+            logging.getLogger("heald").exception("The error of the tool %s cannot be described.", running.call.name)
+            return _result(running, "error", "The call failed, and its error cannot be shown.")
 
     def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
         text = describe_exception(error, self._runtime.workspace.root)

@@ -25,7 +25,6 @@ from heald.tools.client_calls import PendingClientCalls
 from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, check_names, client_tool
 from heald.tools.context import Emit, EmitResult, ToolContext
 from heald.tools.definitions import Tool
-from heald.tools.files.access import named_paths
 from heald.tools.model_requests import AskModel
 from heald.tools.permissions import Decision, PermissionRule, Permissions, reads_secrets
 from heald.tools.planned_call import PlannedCall
@@ -284,6 +283,8 @@ class ToolRuntime:
         """Return the path of a file that holds secrets and that a call reads or writes; empty if there is none."""
         if self.shows_secrets or planned.tool.effect not in ("read", "write"):
             return ""
+        from heald.tools.files.access import named_paths
+
         paths = [access.resource.removeprefix("file:") for access in planned.access]
         paths += named_paths(planned.arguments)
         return next((path for path in paths if is_secret_file(path) or is_secret_file(self._real(path))), "")
@@ -304,7 +305,10 @@ class ToolRuntime:
         if self.workspace.is_project or not self.workspace.root:
             return path
         top = os.path.realpath(self.workspace.root)
-        real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
+        try:
+            real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
+        except ValueError:  # no file can have this name, such as one with a zero byte; the tool refuses it
+            return path
         return path if real.startswith("..") else real
 
     async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:

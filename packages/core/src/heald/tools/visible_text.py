@@ -8,7 +8,8 @@ brackets are escaped themselves, so no text can imitate an escape, and a backsla
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from heald.core.lazy import lazy_pattern
 from heald.tools.look_alikes import describe_look_alikes
@@ -52,8 +53,7 @@ _BYTE = lazy_pattern(r"⟦\\udc([89a-f][0-9a-f])(×\d+)?⟧")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(msgspec.Struct, frozen=True):
     """Rows to display, and the number of characters that they leave out."""
 
     rows: list[str]
@@ -132,8 +132,7 @@ def describe_hidden(text: str, *, is_command: bool = False) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(msgspec.Struct, frozen=True):
     """A part of a text as it is displayed, and its length in the text. Only a plain one may be cut."""
 
     escaped: str

@@ -17,10 +17,10 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from heald.core.json import encode_text
-from heald.tools.files.walk import SKIPPED
 from heald.tools.secret_mask import MAX_VALUES, SecretMask, find_marks
 from heald.tools.secret_values import ENVIRONMENT, SecretValue, environment_values, file_values
 from heald.tools.secrets import OLD_MARK, is_secret_file
+from heald.tools.skipped_folders import SKIPPED
 from heald.tools.workspace.base import Identity, Workspace
 from heald.tools.workspace.contents import decode_text
 from heald.tools.workspace.memory import MemoryWorkspace

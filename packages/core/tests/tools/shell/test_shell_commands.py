@@ -10,6 +10,7 @@ from heald.tools.permissions import Permissions
 from heald.tools.runtime import ToolRuntime
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.shell.tools import shell_tools
+from heald.tools.summaries import call_summary
 from heald.tools.workspace.disk import DiskWorkspace
 
 
@@ -40,7 +41,6 @@ async def test_rules_hold_for_every_part(tmp_path: Path):
 
 async def test_the_summary_is_escaped_for_display(tmp_path: Path):
     [run_command, *_] = shell_tools(Sandbox(unsandboxed=True))
-    assert run_command.summary is not None
     call = ToolCall(id="1", name="run_command", input={"command": "ls \x1b[2J\u202e", "cwd": "a\x07"})
-    assert run_command.summary(call.input) == "ls \\u202e (in a\\x07)"
+    assert call_summary(run_command, call.input) == "ls ⟦\\x1b⟧[2J⟦\\u202e⟧ (in a⟦\\x07⟧)"
     assert os.listdir(tmp_path) == []

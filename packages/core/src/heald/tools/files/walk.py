@@ -10,16 +10,10 @@ from time import monotonic
 
 from heald.tools.files.access import MAX_SECONDS, MAX_VISITED
 from heald.tools.files.ignore import FILE, IgnoredFiles
+from heald.tools.skipped_folders import SKIPPED
 from heald.tools.watched_workspace import skip_cache
 from heald.tools.workspace.base import Workspace, WorkspaceEntry
 from heald.tools.workspace.paths import PathFault
-
-SKIPPED = frozenset((
-    ".cache", ".git", ".gradle", ".hg", ".mypy_cache", ".next", ".nox", ".nuxt", ".parcel-cache",
-    ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".turbo", ".venv", "__pycache__", "bower_components",
-    "node_modules", "venv",
-))  # fmt: skip
-"""Folders of installed or generated files."""
 
 
 class Deadline:
