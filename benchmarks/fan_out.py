@@ -102,13 +102,13 @@ if __name__ == "__main__":
     options.add_argument("--seconds", type=float, default=5.0, help="of each window")
     options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--quick", action="store_true", help="fewer and shorter, to see that all works")
-    given = options.parse_args()
+    arguments = options.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 10_000)), hard))
-    size = (100, 2.0, 1) if given.quick else (given.readers, given.seconds, given.rounds)
+    size = (100, 2.0, 1) if arguments.quick else (arguments.readers, arguments.seconds, arguments.rounds)
     measured = asyncio.run(main(*size))
     paces = f"{RATES[ONE]} events a second of the one session, {RATES[MANY]} of each of the many."
-    found = FanOut(f"{paces} {machine()}", measured)
-    print(table(found))
-    if not given.quick and len(measured) == 2 * len(RATES):
-        keep(found)
+    fan_out = FanOut(f"{paces} {machine()}", measured)
+    print(table(fan_out))
+    if not arguments.quick and len(measured) == 2 * len(RATES):
+        keep(fan_out)

@@ -236,11 +236,11 @@ if __name__ == "__main__":
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--rows", default="", help="rows whose names contain one of these texts, by commas")
     options.add_argument("--quick", action="store_true", help="fewer and shorter, to see that all works")
-    given = options.parse_args()
-    chosen = [kind for kind in CLIENTS if any(part.strip() in kind for part in given.rows.split(","))]
-    size = (5, 50, 1) if given.quick else (given.agents, given.deltas, given.rounds)
+    arguments = options.parse_args()
+    chosen = [kind for kind in CLIENTS if any(part.strip() in kind for part in arguments.rows.split(","))]
+    size = (5, 50, 1) if arguments.quick else (arguments.agents, arguments.deltas, arguments.rounds)
     with suppress(KeyboardInterrupt):
         served = asyncio.run(main(chosen, *size))
         print(table(served))
-        if not given.quick and not given.rows:
+        if not arguments.quick and not arguments.rows:
             keep(served)

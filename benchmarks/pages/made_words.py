@@ -220,4 +220,4 @@ ARABIC = Words(
     "نستخدم ملفات تعريف الارتباط لإبقائك متصلا، ويمكنك تغيير ذلك.",
     leftward=True,
 )
-LANGUAGES = {each.code: each for each in (ENGLISH, GERMAN, RUSSIAN, CHINESE, JAPANESE, KOREAN, ARABIC)}
+LANGUAGES = {language.code: language for language in (ENGLISH, GERMAN, RUSSIAN, CHINESE, JAPANESE, KOREAN, ARABIC)}

@@ -46,7 +46,7 @@ def log_of(
     *payloads: Payload | Iterable[Payload], session: str = "ses_1", step: float = 0.1, first: int = 1
 ) -> list[Event]:
     """Events of one exchange, 0.1 s apart."""
-    flat = [one for item in payloads for one in ([item] if isinstance(item, Payload) else item)]
+    flat = [payload for item in payloads for payload in ([item] if isinstance(item, Payload) else item)]
     return [
         Event(
             seq=seq,

@@ -229,13 +229,13 @@ async def test_pages_hold_every_session_once_the_last_changed_first(store: Store
 
 
 @pytest.mark.parametrize(
-    ("search", "found"),
+    ("search", "count"),
     [("straße", 1), ("STRASSE", 1), ("100%", 1), ("%", 1), ("_", 0), ("'; --", 1), ("", 3), ("nothing", 0)],
 )
-async def test_search_is_for_what_stands_there(store: Store, search: str, found: int) -> None:
+async def test_search_is_for_what_stands_there(store: Store, search: str, count: int) -> None:
     for n, title in enumerate(["Eine Straße", "100% sure", "it's '; -- here"]):
         await store.create(SessionInfo(id=f"ses_{n}", title=title))
-    assert len((await store.list(search=search)).sessions) == found
+    assert len((await store.list(search=search)).sessions) == count
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1:ses", "0x1p9999999:s", "nan:ses", "' OR 1=1"])

@@ -65,8 +65,8 @@ class Ran:
     def results(self) -> list[ToolResult]:
         """In the order of the calls."""
         order = [event.data.id for event in self.events if isinstance(event.data, ToolCall)]
-        found = [event.data for event in self.events if isinstance(event.data, ToolResult)]
-        return sorted(found, key=lambda result: order.index(result.id))
+        tool_results = [event.data for event in self.events if isinstance(event.data, ToolResult)]
+        return sorted(tool_results, key=lambda result: order.index(result.id))
 
     @property
     def result(self) -> ToolResult:

@@ -75,7 +75,7 @@ async def test_a_line_of_stops(browser: Browser, css: str, angle: float) -> None
     colours = [colour for _, colour in gradient.steps]
     if (gradient.angle - angle) % 360 > 90:
         colours.reverse()
-    assert max(colour_distance(one, detected) for one, detected in zip(expected, colours, strict=True)) <= 12
+    assert max(colour_distance(colour, detected) for colour, detected in zip(expected, colours, strict=True)) <= 12
     drawn = paint_gradient(gradient, 900, 400)
     corner = np.abs(drawn[:120] - pixels[60:180].astype(float)).max()
     assert corner <= 8

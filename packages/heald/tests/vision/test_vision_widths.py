@@ -153,7 +153,7 @@ def _logos() -> Detection:
 @pytest.mark.parametrize(
     "page",
     [_landing, _documentation, _form, _orders, _arabic, _search_bar, _plain_bar, _logos],
-    ids=lambda each: each.__name__[1:],
+    ids=lambda draw: draw.__name__[1:],
 )
 async def test_a_page_fits_every_width(chrome: Browser, page: Callable[[], Detection], tmp_path: Path) -> None:
     for name, content in write_files(arrange(page())).items():

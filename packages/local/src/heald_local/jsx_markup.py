@@ -64,21 +64,21 @@ class _JsxScanner:
                     return None, spread.end()
                 at = stop
                 continue
-            found = _JSX_ATTRIBUTE.match(self._source, at, self._end)
-            if found is None:
+            attribute = _JSX_ATTRIBUTE.match(self._source, at, self._end)
+            if attribute is None:
                 return None, at
             value = None
-            stop = found.end(1)
-            if found[2] is not None:
-                stop = self._find_value_end(found.end())
+            stop = attribute.end(1)
+            if attribute[2] is not None:
+                stop = self._find_value_end(attribute.end())
                 if stop < 0:
-                    return None, found.end()
-                value = self._source[found.end() : stop]
+                    return None, attribute.end()
+                value = self._source[attribute.end() : stop]
                 value = unescape(value[1:-1] if value[0] in "\"'" else value)
-            key = found[1].lower()
+            key = attribute[1].lower()
             if key not in attributes:
                 attributes[key] = value
-                spans.append((key, found.start(1), stop))
+                spans.append((key, attribute.start(1), stop))
             at = stop
         return StartTag(name[0], attributes, start, closed.end(), spans, bool(closed[1])), closed.end()
 

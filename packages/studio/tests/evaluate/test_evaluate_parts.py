@@ -68,7 +68,7 @@ def test_a_document_without_such_parts_has_no_figures() -> None:
     assert compare_parts((), ()) == PartFigures()
 
 
-@pytest.mark.parametrize(("left", "found"), [(0.0, 1.0), (40.0, 1.0), (60.0, 0.0), (300.0, 0.0)])
-def test_a_part_is_found_where_it_was(left: float, found: float) -> None:
+@pytest.mark.parametrize(("left", "share"), [(0.0, 1.0), (40.0, 1.0), (60.0, 0.0), (300.0, 0.0)])
+def test_a_part_is_found_where_it_was(left: float, share: float) -> None:
     link = PagePart("link", (0, 0, 100, 20))
-    assert compare_parts([link], [PagePart("link", (left, 0, 100, 20))]).links == found
+    assert compare_parts([link], [PagePart("link", (left, 0, 100, 20))]).links == share

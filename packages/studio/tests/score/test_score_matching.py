@@ -63,19 +63,19 @@ def test_a_large_assignment() -> None:
 
 @given(words, words)
 @settings(deadline=None)
-def test_likeness_of_texts(one: str, other: str) -> None:
-    likeness = text_similarity(one, other)
-    assert likeness == text_similarity(other, one)
+def test_likeness_of_texts(text: str, other: str) -> None:
+    likeness = text_similarity(text, other)
+    assert likeness == text_similarity(other, text)
     assert likeness == 0.0 or LIKENESS <= likeness <= 1.0
-    assert (likeness == 1.0) == (one == other)
+    assert (likeness == 1.0) == (text == other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("text", "other", "expected"),
     [("Sign in", "Sign in", 1.0), ("Sign in", "Sign up", 10 / 14), ("abcd", "abxd", 6 / 8), ("Menu", "Basket", 0.0)],
 )
-def test_likeness_by_hand(one: str, other: str, expected: float) -> None:
-    assert text_similarity(one, other) == pytest.approx(expected)
+def test_likeness_by_hand(text: str, other: str, expected: float) -> None:
+    assert text_similarity(text, other) == pytest.approx(expected)
 
 
 @given(blocks)
@@ -89,15 +89,15 @@ def test_blocks_match_themselves(page: list[Block]) -> None:
 
 @given(blocks, blocks)
 @settings(max_examples=60, deadline=None)
-def test_no_text_is_lost_or_doubled(one: list[Block], other: list[Block]) -> None:
-    matching = match_blocks(one, other, SIZE, SIZE)
+def test_no_text_is_lost_or_doubled(target: list[Block], other: list[Block]) -> None:
+    matching = match_blocks(target, other, SIZE, SIZE)
 
     def letters(several: list[str]) -> list[str]:
         return sorted("".join(several).replace(" ", ""))
 
     mine = [pair.target.text for pair in matching.pairs] + [block.text for block in matching.missing]
     yours = [pair.rendered.text for pair in matching.pairs] + [block.text for block in matching.extra]
-    assert letters(mine) == letters([block.text for block in one])
+    assert letters(mine) == letters([block.text for block in target])
     assert letters(yours) == letters([block.text for block in other])
     assert all(LIKENESS <= pair.text <= 1 and 0 <= pair.position <= 1 for pair in matching.pairs)
 
@@ -130,12 +130,12 @@ SHARMA = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "expected"), SHARMA)
+@pytest.mark.parametrize(("colour", "other", "expected"), SHARMA)
 def test_ciede2000_as_published(
-    one: tuple[float, float, float], other: tuple[float, float, float], expected: float
+    colour: tuple[float, float, float], other: tuple[float, float, float], expected: float
 ) -> None:
-    assert delta_e(one, other) == pytest.approx(expected, abs=1e-4)
-    assert delta_e(other, one) == pytest.approx(expected, abs=1e-4)
+    assert delta_e(colour, other) == pytest.approx(expected, abs=1e-4)
+    assert delta_e(other, colour) == pytest.approx(expected, abs=1e-4)
 
 
 def test_black_and_white_are_as_far_as_it_goes() -> None:

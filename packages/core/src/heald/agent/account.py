@@ -169,7 +169,7 @@ class Account:
             return self._limit_reached("turns", self) if is_used_up else None
         level: Account | None = self
         while level is not None:
-            limit = level._used_up(own=level is self, turns=turns)
+            limit = level._used_up(is_spender=level is self, turns=turns)
             if limit is not None:
                 return self._limit_reached(limit, level)
             level = level._caller
@@ -178,7 +178,7 @@ class Account:
     def reached_by_delegates(self) -> LimitReached | None:
         """Return the limit that agents on a server must respect and that is used up, if there is one."""
         for level in self.levels() if self._is_limited else ():
-            limit = level._used_up(own=False, turns=True)
+            limit = level._used_up(is_spender=False, turns=True)
             if limit is not None:
                 return self._limit_reached(limit, level)
         return None
@@ -189,9 +189,9 @@ class Account:
         reached = self.reached()
         return reached is not None and reached.limit == "turns"
 
-    def _used_up(self, *, own: bool, turns: bool) -> str | None:
+    def _used_up(self, *, is_spender: bool, turns: bool) -> str | None:
         budget = self.budget
-        if turns and ((own and self.tracker.turns >= self._agent_turns) or self.turns >= self._tree_turns):
+        if turns and ((is_spender and self.tracker.turns >= self._agent_turns) or self.turns >= self._tree_turns):
             return "turns"
         if budget.tokens is not None and self.tokens >= budget.tokens:
             return "tokens"

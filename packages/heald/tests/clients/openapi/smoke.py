@@ -33,7 +33,7 @@ from heald_client.types import File
 
 
 def main() -> None:
-    url, token = (json.loads(each) for each in sys.argv[1:])
+    url, token = (json.loads(argument) for argument in sys.argv[1:])
     client = AuthenticatedClient(base_url=url, token=token)
     made = post_sessions.sync(client=client, body=NewSession(title="Generated"))
     assert isinstance(made, SessionView), made
