@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heald.commands.setting import Setting
 from heald.config.paths import display_path, user_file, working_folder
 from heald.core.errors import ConfigurationError
 from heald.tools.definitions import Tool
 from heald.tools.own_functions import is_own, is_path, load_tools
-
-if TYPE_CHECKING:
-    pass
 
 
 def load_functions(settings: Sequence[Setting]) -> list[Tool]:

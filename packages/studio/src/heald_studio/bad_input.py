@@ -1,11 +1,6 @@
 """The error for inputs that cannot be used."""
 
-from typing import TYPE_CHECKING
-
 from heald.core.errors import HealdError
-
-if TYPE_CHECKING:
-    pass
 
 
 class BadInput(HealdError):

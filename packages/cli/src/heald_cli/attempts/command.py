@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heald.commands.terminal import print_note
 from heald.core.errors import ConfigurationError
@@ -19,10 +18,6 @@ from heald_cli.attempts.attempt_run import AttemptRun, NamedModel
 from heald_cli.repository.worktrees import remove_leftovers
 from heald_cli.run_agent import check_folder
 from heald_cli.telemetry import start_telemetry
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST = 16
 """Attempts at one request, at most."""

@@ -3,16 +3,12 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heald.commands.terminal import print_note
 from heald.core.json import encode_text
 from heald_cli.attempts.attempt import Attempt
 from heald_cli.attempts.choice import Choice
 from heald_cli.attempts.view import attempt_as_json
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

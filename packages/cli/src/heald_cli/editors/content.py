@@ -3,7 +3,7 @@
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from acp import schema
@@ -12,10 +12,6 @@ from heald.core.errors import HealdError
 from heald.core.json import JsonObject
 from heald.core.media import picture_header
 from heald.core.messages import File, Image, Message, ResultPart, Text, user_message
-
-if TYPE_CHECKING:
-    pass
-
 
 Block = (
     schema.TextContentBlock

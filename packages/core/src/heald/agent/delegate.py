@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heald.agent.engine import AgentEngine
 from heald.agent.result import AgentResult
@@ -13,9 +13,6 @@ from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
-
-if TYPE_CHECKING:
-    pass
 
 _SCHEMA: JsonObject = {
     "type": "object",

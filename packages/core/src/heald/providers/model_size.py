@@ -1,13 +1,8 @@
 """The number of a model's parameters, from its name or its server."""
 
 import re
-from typing import TYPE_CHECKING
 
 from heald.core.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    pass
-
 
 _PARAMETERS = lazy_pattern(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)\s?b(?![a-z0-9])", re.I)
 _SMALL_PARAMETERS = 4.0

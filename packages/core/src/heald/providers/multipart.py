@@ -1,11 +1,6 @@
 """A form with a file (RFC 7578)."""
 
-from typing import TYPE_CHECKING
-
 from heald.core.ids import new_id
-
-if TYPE_CHECKING:
-    pass
 
 
 def encode_form(fields: dict[str, str], data: bytes, media_type: str, name: str) -> tuple[str, bytes]:

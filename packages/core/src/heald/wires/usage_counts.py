@@ -1,11 +1,8 @@
 """Token counts in the forms of providers, as disjoint buckets."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heald.core.turn import Usage
-
-if TYPE_CHECKING:
-    pass
 
 
 def disjoint_usage(

@@ -1,17 +1,11 @@
 """Moves a rough box to the edges of its content, and cuts a background away."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from heald_pictures.regions import label_islands
 from heald_studio.imaging.cutout import cut_out
-
-if TYPE_CHECKING:
-    pass
-
 
 Edges = tuple[int, int, int, int]  # left, top, right, bottom
 

@@ -2,7 +2,6 @@
 
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import mcp_types as types
 
@@ -11,9 +10,6 @@ from heald.core.media import MAX_PIXELS, picture_header
 from heald.core.messages import File, Image, ResultPart, Text
 from heald.tools.mcp.config import shorten
 from heald.tools.tool_output import ToolOutput
-
-if TYPE_CHECKING:
-    pass
 
 MAX_PARTS = 100
 MAX_TEXT = 1_000_000

@@ -2,14 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import mcp_types as types
 from mcp import MCPError
 from pydantic import ValidationError
-
-if TYPE_CHECKING:
-    pass
 
 MAX_LISTED = 500
 _MAX_PAGES = 20
