@@ -66,7 +66,8 @@ class Held:
             except OSError:
                 continue
         # the loop's own pool keeps its threads for the next one who needs them
-        threads = [thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio_")]
+        resting = ("asyncio_", "heald-idle")
+        threads = [thread.name for thread in threading.enumerate() if not thread.name.startswith(resting)]
         return Held(len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd")), len(threads), children)
 
 

@@ -4,16 +4,60 @@ import asyncio
 import contextvars
 import inspect
 import logging
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 GRACE = 1.5
 """Seconds to wait for a thread after its call was cancelled."""
+IDLE = 5.0
+"""Seconds after which a thread that has nothing to do ends."""
+
+
+class ToolThread(threading.Thread):
+    """A daemon thread that runs one function after another: to start a thread costs more than most tools.
+
+    A function that never returns keeps its thread; the next one gets another."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.jobs: SimpleQueue[tuple[Callable[[], None], str]] = SimpleQueue()
+
+    def run(self) -> None:
+        while True:
+            try:
+                work, self.name = self.jobs.get(timeout=IDLE)
+            except Empty:
+                try:
+                    _idle_threads.remove(self)
+                except ValueError:  # somebody has just taken it: work is coming
+                    continue
+                return
+            work()
+            del work  # what it holds is free while the thread is idle
+            self.name = "heald-idle"
+            _idle_threads.append(self)
+
+
+_idle_threads: list[ToolThread] = []
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_idle_threads.clear)  # threads are not inherited
+
+
+def _start(work: Callable[[], None], name: str) -> None:
+    """Run a function in an idle thread, or in a new one. It must not raise."""
+    try:
+        thread = _idle_threads.pop()
+    except IndexError:
+        thread = ToolThread()
+        thread.start()
+    thread.jobs.put((work, name))
 
 
 async def in_thread(function: Callable[[], T], name: str) -> T:
@@ -31,7 +75,7 @@ async def in_thread(function: Callable[[], T], name: str) -> T:
         with suppress(RuntimeError):  # the loop may be closed
             loop.call_soon_threadsafe(resolve)
 
-    threading.Thread(target=work, name=f"heald-tool-{name}", daemon=True).start()
+    _start(work, f"heald-tool-{name}")
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:
