@@ -91,7 +91,7 @@ async def test_news_of_an_append(store: SharedStore) -> None:
     unsubscribe = store.subscribe_news(lambda news: got.put_nowait(news) if news.topic == "events" else None)
     lease = await leased(store)
     seq = 1
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:  # a subscription may begin a moment later
             await store.append(lease, events("ses_a", seq, 2))
             seq += 2

@@ -121,7 +121,7 @@ async def test_esc_interrupts_and_what_was_typed_meanwhile_follows(tmp_path: Pat
         await terminal.enter("Second")
         await terminal.shows("(waits for its turn) Second", "1 waiting")
         terminal.press("Escape")
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 20)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
         screen = await terminal.shows("› Second", "The second answer.")
         assert "cancelled" in screen
         assert screen.index("cancelled") < screen.index("The second answer.")

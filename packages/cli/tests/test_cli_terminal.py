@@ -28,12 +28,12 @@ class Terminal:
         self._master = master
 
     async def until(self, words: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while words not in self.seen:
                 await self._more()
 
     async def end(self) -> int:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.process.returncode is None:
                 await self._more()
         return await self.process.wait()

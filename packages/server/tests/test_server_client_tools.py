@@ -51,7 +51,7 @@ class Door:
                 return _refusal(await answer.json() if answer.status >= 400 else {})
         self._commands += 1
         await self._socket.send_json({"session": self.session, "id": self._commands, **command})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 frame = await self._socket.receive_json()
                 if frame["type"] in ("reply", "error") and frame["id"] == self._commands:
@@ -65,7 +65,7 @@ class Door:
 
     async def pending(self, count: int = 1) -> list[str]:
         """Wait until calls wait for a client."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 async with self.server.client.get(f"/sessions/{self.session}/pending") as answer:
                     calls = (await answer.json())["client_calls"]
@@ -75,7 +75,7 @@ class Door:
 
     async def ended(self, exchanges: int = 1) -> tuple[list[ExchangeResponse], list[ToolResult]]:
         """Wait for the end of the exchanges. The log breaks no invariant."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 log = await self.server.log(self.session)
                 ends = [event.data for event in log if isinstance(event.data, ExchangeResponse)]
@@ -229,7 +229,7 @@ async def test_a_second_client_answers_for_one_that_disconnected(tmp_path: Path)
             await first.send("Where am I?", client_tools=[WHERE])
             await first.pending()
         async with server.client.ws_connect(f"/sessions/{first.session}/ws") as socket:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while (event := await socket.receive_json())["type"] != "conversation_waiting":
                     pass
             (call,) = event["data"]["call_ids"]
@@ -244,7 +244,7 @@ async def test_a_reader_with_a_lost_cursor_gets_the_waiting_calls(tmp_path: Path
         (call,) = await door.pending()
         async with server.client.ws_connect("/ws") as socket:
             await socket.send_json({"type": "subscribe", "session": door.session, "resume": 10**6})
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while (frame := await socket.receive_json())["type"] != "reset":
                     pass
         assert [waiting["id"] for waiting in frame["snapshot"]["client_calls"]] == [call]
@@ -335,7 +335,7 @@ async def test_a_call_of_the_server_runs_beside_one_of_the_client(tmp_path: Path
     ):
         await door.send("Go.")
         (call,) = await door.pending()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "conversation_waiting" not in _types(await server.log(door.session)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert _types(await server.log(door.session)).count("tool_result") == 1

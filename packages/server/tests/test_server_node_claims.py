@@ -84,7 +84,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_session_that_cannot_be_opened_is_tried_soon_and_then_less_often() -> None:
     store = TroubledStore()
     await queue_request(store)
-    async with running_node(store, [StoreError("Away.") for _ in range(7)]), asyncio.timeout(20):
+    async with running_node(store, [StoreError("Away.") for _ in range(7)]), asyncio.timeout(60):
         while (await store.info(SESSION)).work != "idle":  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     assert store.returned == [0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 15.0]
@@ -94,7 +94,7 @@ async def test_a_full_disk_is_logged_once(caplog: pytest.LogCaptureFixture) -> N
     caplog.set_level(logging.INFO, "heald_server.cluster.node")
     store = TroubledStore()
     store.failures = [StoreFull("No room."), StoreFull("No room."), StoreFull("No room."), StoreError("Other.")]
-    async with running_node(store, []), asyncio.timeout(20):
+    async with running_node(store, []), asyncio.timeout(60):
         while store.claims < 8:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     lines = [record.getMessage() for record in caplog.records if "claimed" in record.getMessage()]

@@ -167,7 +167,7 @@ async def test_settings_rewind_and_delete_work_on_any_node(nodes: list[Node]) ->
         await there.until(session, "text_delta")
         await there.request("PATCH", f"/sessions/{session}", {"instructions": "No."}, status=409)
         await there.request("DELETE", f"/sessions/{session}")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await reading
         await here.request("GET", f"/sessions/{session}", status=404)
 

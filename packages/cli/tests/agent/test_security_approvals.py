@@ -69,7 +69,7 @@ async def test_i04a_the_same_id_with_other_arguments_is_repeated(stage: Stage, p
     with pytest.raises(NotPending):
         alice.agent.approve(second.approval, digest=first.digest)
     alice.agent.deny(second.approval)
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     assert (stage.inside / "a.txt").read_text() == "A"
 
 
@@ -86,7 +86,7 @@ async def test_i04a_the_same_call_a_second_time_is_repeated(stage: Stage, person
             alice.agent.deny(request.approval)
             with pytest.raises(NotPending):
                 alice.agent.approve(request.approval)
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     assert [r.decision for r in alice.log.of(ApprovalResolved)] == ["allowed", "allowed", "denied"]
 
 
@@ -96,7 +96,7 @@ async def test_i04a_two_calls_with_one_id_in_one_message(stage: Stage, person: C
     first, second = await alice.asked(), await alice.asked()
     alice.agent.deny(second.approval)
     alice.agent.approve(first.approval, digest=first.digest)
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     assert (stage.inside / "a.txt").read_text() == "A"
     assert not (stage.inside / "b.txt").exists()
 
@@ -106,14 +106,14 @@ async def test_i04a_an_approval_of_an_exchange_that_is_over(stage: Stage, person
     exchange = alice.agent.send("Go.")
     old = await alice.asked()
     alice.agent.cancel()
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     exchange = alice.agent.send("Again.")
     new = await alice.asked()
     assert new.digest == old.digest, "the same call in the same place"
     with pytest.raises(NotPending):
         alice.agent.approve(old.approval, digest=old.digest)
     alice.agent.deny(new.approval)
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     assert not (stage.inside / "a.txt").exists()
 
 
@@ -125,7 +125,7 @@ async def test_i04a_always_is_for_this_and_nothing_wider(stage: Stage, person: C
     alice.agent.approve(first.approval, always=True)
     for _ in paths[2:]:
         alice.agent.deny((await alice.asked()).approval)
-    await asyncio.wait_for(exchange.result(), 20)
+    await asyncio.wait_for(exchange.result(), 60)
     assert len(alice.log.of(ApprovalRequested)) == 3
     assert (stage.inside / "a*.txt").exists()
     assert not (stage.inside / "abc.txt").exists()

@@ -248,7 +248,7 @@ async def test_p14_pipes_and_sockets_hang_nothing(stage: Stage) -> None:
         listening.bind("../WS/socket")  # from the working folder: names of sockets must be short
         listening.listen()
         for path in ("pipe", "socket"):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 results = await stage.calls(*reads(path)[:1], *writes(path)[:3], tools=["files"])
             assert [result.text.partition(":")[0] for result in results] == ["not_a_regular_file"] * 4
         (match,) = await stage.calls(call("search_files", pattern="fine"), tools=["files"])

@@ -256,7 +256,7 @@ async def test_s10_cancelling_ends_all_of_it(shell: Stage) -> None:
         exchange = agent.send("Go.")
         await until(lambda: alive(number))
         assert agent.cancel()
-        result = await asyncio.wait_for(exchange.result(), 20)
+        result = await asyncio.wait_for(exchange.result(), 60)
     assert result.status == "cancelled"
     await until(lambda: not alive(number), 5)
 

@@ -59,14 +59,14 @@ async def test_a_cancelled_exchange_ends_without_it(calls: Sequence[str], caplog
     agent = Agent(scripted([call(name) for name in calls], "Fine."), tools=[deaf.tool(), quick])
     log = Log(agent)
     exchange = agent.send("Go.")
-    await asyncio.wait_for(deaf.begun.wait(), 10)
+    await asyncio.wait_for(deaf.begun.wait(), 60)
     exchange.cancel("Enough.")
-    assert (await asyncio.wait_for(exchange.result(), 10)).status == "cancelled"
+    assert (await asyncio.wait_for(exchange.result(), 60)).status == "cancelled"
     assert sorted(statuses(log)) == sorted(["cancelled", *(["ok"] if len(calls) > 1 else [])])
     assert "The tool deaf did not stop and was abandoned." in caplog.text
     assert (await agent.run("Next.")).text == "Fine."
     deaf.free.set()
-    await asyncio.wait_for(deaf.ended.wait(), 10)
+    await asyncio.wait_for(deaf.ended.wait(), 60)
     assert len(statuses(log)) == len(calls)
     log.prove()
 
@@ -75,11 +75,11 @@ async def test_a_call_beyond_its_time_limit_is_abandoned(caplog: pytest.LogCaptu
     deaf = DeafTool()
     agent = Agent(scripted([call("deaf")], "Fine."), tools=[deaf.tool(timeout=0.05)])
     log = Log(agent)
-    assert (await asyncio.wait_for(agent.run("Go."), 10)).text == "Fine."
+    assert (await asyncio.wait_for(agent.run("Go."), 60)).text == "Fine."
     assert statuses(log) == ["timeout"]
     assert "The tool deaf did not stop and was abandoned." in caplog.text
     deaf.free.set()
-    await asyncio.wait_for(deaf.ended.wait(), 10)
+    await asyncio.wait_for(deaf.ended.wait(), 60)
     log.prove()
 
 

@@ -220,7 +220,7 @@ async def test_its_calls_are_approved_where_those_of_its_principal_are() -> None
         on_approval=decide,
     )
     log = Log(parent)
-    (tool_result,) = results_of((await asyncio.wait_for(parent.run("Go."), 10)).messages)
+    (tool_result,) = results_of((await asyncio.wait_for(parent.run("Go."), 60)).messages)
     assert (asked, tool_result.text) == (["danger"], "I may not.")
     log.prove()
 

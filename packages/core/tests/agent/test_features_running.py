@@ -214,7 +214,7 @@ async def test_run_sync_over_a_real_connection_can_be_closed_from_another_loop()
         agent = Agent(model)
         for expected in ("One.", "Two."):
             assert (await asyncio.to_thread(agent.run_sync, "Go.")).text == expected
-        await asyncio.wait_for(agent.close(), 10)
+        await asyncio.wait_for(agent.close(), 60)
 
 
 def test_a_script_that_never_closes_ends_by_itself_and_quietly(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ async def test_closing_ends_what_runs_and_what_waits() -> None:
     log = Log(agent)
     exchanges = [agent.send(prompt) for prompt in "AB"]
     await until(lambda: log.of(ToolExecuting))
-    await asyncio.wait_for(agent.close(), 10)
+    await asyncio.wait_for(agent.close(), 60)
     assert [(await exchange.result()).status for exchange in exchanges] == ["cancelled", "cancelled"]
     log.prove()
 

@@ -220,17 +220,17 @@ async def test_what_a_running_tool_has_spent_counts_at_once() -> None:
     @heald.tool
     async def paint(ctx: ToolContext) -> str:
         """Paint."""
-        await asyncio.wait_for(begun.wait(), 20)
+        await asyncio.wait_for(begun.wait(), 60)
         ctx.spend(1.0)
         spent.set()
-        await asyncio.wait_for(ended.wait(), 20)
+        await asyncio.wait_for(ended.wait(), 60)
         return "painted"
 
     @heald.tool
     async def wait_for_paint() -> str:
         """Wait."""
         begun.set()
-        await asyncio.wait_for(spent.wait(), 20)
+        await asyncio.wait_for(spent.wait(), 60)
         return ""
 
     inner = PricedModel([used(20, S.call("wait_for_paint"), reason="tool_use"), used(20, "Never.")])

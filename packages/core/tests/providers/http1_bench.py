@@ -52,13 +52,13 @@ class PieceServer(RawServer):
 
 async def post(url: str, body: bytes = b"{}", headers: Mapping[str, str] = HEADERS) -> Response:
     transport = await Transport.for_running_loop()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await transport.post(url, headers=headers, body=body, connect_timeout=5)
 
 
 async def read_all(response: Response) -> bytes:
     body = b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while chunk := await response.read_chunk():
             body += chunk
     return body

@@ -47,7 +47,7 @@ def session_at(server: ScriptedServer | str, wire: str = "chat", **options: Any)
 async def ask(session: ProviderSession) -> tuple[ProviderTurn | ProviderError, list[Payload]]:
     """One turn or its error, and everything that was seen of it."""
     events: list[Payload] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         try:
             return await session.stream_turn(events.append), events
         except ProviderError as error:
@@ -103,7 +103,7 @@ def written(events: Sequence[Payload]) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 

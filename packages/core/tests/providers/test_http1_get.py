@@ -62,13 +62,13 @@ async def pool() -> AsyncGenerator[ConnectionPool]:
 async def send(pool: ConnectionPool, method: str, url: str, body: bytes | None = None, **headers: str) -> HttpReply:
     target = RequestTarget.parse(url)
     head = target.encode_head(method, headers, None if body is None else len(body))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await pool.send(target.origin, head, body or b"", tls=None, connect_timeout=5)
 
 
 async def read(reply: HttpReply) -> bytes:
     body = b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while piece := await reply.read():
             body += piece
     return body

@@ -77,7 +77,7 @@ async def test_an_end_that_does_not_come_is_not_waited_for_long(monkeypatch: pyt
             assert await response.read_chunk() == b"hi"
             response.release()
             assert server.connections == turn
-        await asyncio.wait_for(left.wait(), 5)
+        await asyncio.wait_for(left.wait(), 60)
 
 
 async def test_two_hundred_at_once_and_a_second_time() -> None:
@@ -234,11 +234,11 @@ class Watched(RawServer):
 async def test_a_cancelled_wait_closes_the_connection() -> None:
     async with Watched(b"HTTP/1.1 100 Continue\r\n\r\n") as server:
         task = asyncio.create_task(post(server.url))
-        await asyncio.wait_for(server.asked.wait(), 5)
+        await asyncio.wait_for(server.asked.wait(), 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.left.wait(), 5)
+        await asyncio.wait_for(server.left.wait(), 60)
 
 
 async def test_a_cancelled_read_closes_the_connection() -> None:
@@ -250,7 +250,7 @@ async def test_a_cancelled_read_closes_the_connection() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.left.wait(), 5)
+        await asyncio.wait_for(server.left.wait(), 60)
 
 
 async def test_closing_ends_a_read_with_an_error() -> None:
@@ -262,7 +262,7 @@ async def test_closing_ends_a_read_with_an_error() -> None:
         with pytest.raises(Exception) as raised:  # noqa: PT011
             await response.read_chunk()
         assert isinstance(broken_read(raised.value), BrokenRead)
-        await asyncio.wait_for(server.left.wait(), 5)
+        await asyncio.wait_for(server.left.wait(), 60)
 
 
 async def test_closing_a_whole_answer_keeps_the_connection_to_others() -> None:

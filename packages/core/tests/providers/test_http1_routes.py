@@ -238,7 +238,7 @@ async def silent_port(host: str, port: int) -> AsyncGenerator[None]:
 async def test_a_silent_address_does_not_delay_the_next_one() -> None:
     async with ScriptedServer([ANSWER]) as server, silent_port("127.0.0.2", port_of(server.url)):
         origin = Origin("http", "models.test", port_of(server.url), addresses=("127.0.0.2", "127.0.0.1"))
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             async with get_once(RequestTarget(origin, "/"), {}, tls=None, connect_timeout=120) as reply:
                 assert reply.status == 200
 

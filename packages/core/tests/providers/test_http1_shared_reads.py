@@ -74,7 +74,7 @@ async def _stream(server: StepServer) -> Response:
 
 
 async def _next(response: Response) -> bytes:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await response.read_chunk()
 
 
@@ -87,7 +87,7 @@ async def test_what_arrives_while_reads_wait_comes_in_one_piece(server: StepServ
     await _turns()
     assert not waiting.done()
     assert reads.release() == 1
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await waiting == b"bcd"
     response.close()
 

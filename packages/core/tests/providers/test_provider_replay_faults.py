@@ -129,7 +129,7 @@ async def test_a_cancelled_turn_is_recorded_as_far_as_it_went(tape: Path) -> Non
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 1)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
     (exchange,) = exchanges(tape)
     assert exchange["ended"] == "closed"
     assert "Half an" in "".join(piece["text"] for piece in exchange["pieces"])

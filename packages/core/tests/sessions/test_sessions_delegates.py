@@ -155,7 +155,7 @@ async def test_a_crash_closes_them_too(store: Store) -> None:
     tool = helper(*turns, tools=["files", hang])
     old = await Session.open(store, name, model=model([call("helper", prompt="Hang.")], "Never."), tools=[tool])
     old.send("Go.")
-    await asyncio.wait_for(reached.wait(), 20)
+    await asyncio.wait_for(reached.wait(), 60)
     await old.flush()
     new = await Session.open(store, name, after_crash="close", model=model("I see."), tools=[tool], force=True)
     (info,) = await store.delegates(name)

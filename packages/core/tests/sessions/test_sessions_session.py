@@ -485,7 +485,7 @@ async def test_a_cancel_is_prompt_and_stored(store: SqliteStore) -> None:
     exchange = session.send("Go.")
     started = asyncio.Event()
     session.subscribe(lambda _: started.set(), types=["tool_executing"])
-    await asyncio.wait_for(started.wait(), 20)
+    await asyncio.wait_for(started.wait(), 60)
     began = monotonic()
     session.cancel("Enough.")
     assert (await exchange.result()).status == "cancelled"

@@ -164,7 +164,7 @@ async def test_news_of_another_process(node: MakeStore) -> None:
     node_one, node_two = node("one"), node("two")
     got: asyncio.Queue[News] = asyncio.Queue()
     node_one.subscribe_news(got.put_nowait)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await got.get()).topic != "lost":
             pass
         lease = await leased(node_two)
@@ -200,10 +200,10 @@ async def test_a_command_reaches_the_holder_and_its_reply_the_sender(node: MakeS
     arrived = asyncio.Event()
     met = asyncio.Event()
     node_one.subscribe_news(lambda news: {"commands": arrived, "lost": met}[news.topic].set())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await met.wait()
     posted = asyncio.create_task(node_two.post_command("ses_a", b'"cancel"', seconds=20))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await arrived.wait()
     assert await node_two.read_commands() == ()
     (command,) = await node_one.read_commands()
@@ -234,7 +234,7 @@ async def test_the_command_of_a_dead_holder_is_done_by_the_next(node: MakeStore)
     await leased(node_one)
     posted = asyncio.create_task(node_three.post_command("ses_a", b"1", seconds=20))
     accepted: list[object] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not accepted:
             accepted += await node_one.read_commands()
             await asyncio.sleep(0.02)

@@ -141,7 +141,7 @@ async def test_a_client_that_disconnects_is_noticed(stall: str) -> None:
         (request,) = server.requests
         assert not request.closed_early.is_set()
         response.close()
-        await asyncio.wait_for(request.closed_early.wait(), 2)
+        await asyncio.wait_for(request.closed_early.wait(), 60)
 
 
 async def test_disconnecting_closes_everything_at_once() -> None:
@@ -149,7 +149,7 @@ async def test_disconnecting_closes_everything_at_once() -> None:
     async with aiohttp.ClientSession() as client:
         async with ScriptedServer([Reply([b"first", Hang()]), Reply([Pause(60)]), Reply([b"idle"])]) as server:
             hanging = await client.post(server.url)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 paused = await client.post(server.url)
                 idle = await client.post(server.url)
                 await idle.read()

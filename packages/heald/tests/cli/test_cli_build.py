@@ -270,7 +270,7 @@ async def test_ctrl_c_ends_all_variants() -> None:
                 await asyncio.sleep(0.02)
         process.send_signal(signal.SIGINT)
         for request in server.requests:
-            await asyncio.wait_for(request.closed_early.wait(), 10)
+            await asyncio.wait_for(request.closed_early.wait(), 60)
         ran = await finish(process, seconds=60)
     assert ran.code == 130, ran.err
     assert "1 m: cancelled" in ran.err

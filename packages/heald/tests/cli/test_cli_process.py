@@ -24,10 +24,10 @@ async def test_ctrl_c_closes_the_connection(words: list[str]) -> None:
     script = [Reply([*begun(), Hang()])]
     async with ScriptedServer(script) as server, started(*run_with(server, "Hi", *words)) as process:
         assert process.stdout is not None
-        while b"Half an answer" not in await asyncio.wait_for(process.stdout.readline(), 15):
+        while b"Half an answer" not in await asyncio.wait_for(process.stdout.readline(), 60):
             pass
         process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
         ran = await finish(process)
     assert ran.code == 130
     assert ran.err == ("" if words == ["--json"] else "heald: unknown in, 4 out, cost unknown, cancelled\n")
@@ -37,7 +37,7 @@ async def test_ctrl_c_while_waiting_to_retry() -> None:
     refusal = Reply.json({"error": {"message": "slow down"}}, 429, {"retry-after": "50"})
     async with ScriptedServer([refusal]) as server, started(*run_with(server, "Hi")) as process:
         assert process.stderr is not None
-        told = await asyncio.wait_for(process.stderr.readline(), 15)
+        told = await asyncio.wait_for(process.stderr.readline(), 60)
         process.send_signal(signal.SIGINT)
         ran = await finish(process)
     assert b"Attempt 2 in 50.0 s." in told
@@ -49,11 +49,11 @@ async def test_ctrl_c_in_conform() -> None:
         ScriptedServer(lambda _: Reply([*begun(), Hang()])) as server,
         started("conform", "--base-url", f"{server.url}/v1", "--model", "m") as process,
     ):
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not server.requests:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
         ran = await finish(process)
     assert (ran.code, ran.err) == (130, "")
 
@@ -64,7 +64,7 @@ async def cut_off(*words: str) -> tuple[int, str]:
     async with started(*words, stdout=writing) as process:
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
-            await asyncio.wait_for(asyncio.to_thread(pipe.readline), 15)
+            await asyncio.wait_for(asyncio.to_thread(pipe.readline), 60)
         ran = await finish(process)
     return ran.code, ran.err
 
@@ -85,7 +85,7 @@ async def test_a_reader_that_has_seen_enough(words: list[str]) -> None:
         code, err = await cut_off(*run_with(server, "Hi", *words))
         assert words == ["--json"] or len(server.requests) == 1  # the first event comes before the request does
         for request in server.requests:
-            await asyncio.wait_for(request.closed_early.wait(), 2)
+            await asyncio.wait_for(request.closed_early.wait(), 60)
     assert err == ""
     assert code == 1
 
@@ -172,7 +172,7 @@ async def test_text_is_shown_as_it_comes() -> None:
     script = [Reply([*begun("First line\n"), Hang()])]
     async with ScriptedServer(script) as server, started(*run_with(server, "Hi", "--stream")) as process:
         assert process.stdout is not None
-        assert await asyncio.wait_for(process.stdout.readline(), 15) == b"First line\n"
+        assert await asyncio.wait_for(process.stdout.readline(), 60) == b"First line\n"
 
 
 async def test_the_demonstration() -> None:

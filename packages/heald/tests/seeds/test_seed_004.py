@@ -423,7 +423,7 @@ async def test_reactors(kind: str, tmp_path: Path) -> None:
         plain = agent.subscribe(on_message, types=["assistant_message"])
         slow = agent.subscribe(on_exchange_response, types=["exchange_response"])
         await agent.run("Hi")
-        await asyncio.wait_for(handled.wait(), 10)
+        await asyncio.wait_for(handled.wait(), 60)
         plain.close()
         slow.close()
         await agent.run("Hi")

@@ -276,7 +276,7 @@ async def _converse(page: Page, started: asyncio.Event, opened: asyncio.Event) -
     await page.get_by_role("button", name="Ask").click(timeout=LONG)
     loading = page.locator(".loading")
     await expect(loading).to_have_text("Thinking...", timeout=LONG)
-    await asyncio.wait_for(started.wait(), 20)
+    await asyncio.wait_for(started.wait(), 60)
     await expect(page.locator("summary")).to_have_text("list_folder", timeout=LONG)
     await expect(page.locator("pre")).to_have_text("")
     await expect(page.locator("p.assistant")).to_have_count(1)  # the first message_stop has passed

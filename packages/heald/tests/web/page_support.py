@@ -139,7 +139,7 @@ async def visiting(chrome: Browser, address: str) -> AsyncGenerator[Visit]:
         await visit.open()
         yield visit
     finally:
-        await asyncio.wait_for(context.close(), 20)
+        await asyncio.wait_for(context.close(), 60)
 
 
 class OpenPage:

@@ -67,7 +67,7 @@ async def stores(nats: NatsServer, postgres_url: str) -> AsyncIterator[list[Post
 
 
 async def wait_for(queue: "asyncio.Queue[News]", topic: str) -> News:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             news = await queue.get()
             if news.topic == topic:
@@ -106,7 +106,7 @@ async def test_a_nats_server_that_restarts_means_lost_news(stores: list[Postgres
     nats.start()
     await wait_for(got, "lost")
     await node_one.append(lease, events("ses_a", 4, 1))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         seq = 4
         while (await _next_events(got, 0.5)) is None:  # the sender may still be connecting
             seq += 1

@@ -45,7 +45,7 @@ async def expire(postgres_url: str, name: str) -> None:
 
 
 async def wait_for(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -206,7 +206,7 @@ async def test_a_command_reaches_the_holder_and_its_reply_the_sender(node: MakeS
     node_one.subscribe_news(lambda news: arrived.set() if news.topic == "commands" else None)
     await asyncio.sleep(0.3)
     posted = asyncio.create_task(node_two.post_command("ses_a", b'"cancel"', seconds=10))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await arrived.wait()
     assert await node_two.read_commands() == []
     (command,) = await node_one.read_commands()
@@ -233,7 +233,7 @@ async def test_the_command_of_a_dead_holder_is_done_by_the_next(node: MakeStore,
     await leased(node_one)
     posted = asyncio.create_task(node_three.post_command("ses_a", b"1", seconds=20))
     accepted: list[object] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not accepted:
             accepted += await node_one.read_commands()
             await asyncio.sleep(0.05)
@@ -363,7 +363,7 @@ async def test_the_heartbeats_of_a_thread_name_their_connection(node: MakeStore,
     end = node_one.support_heartbeat(lambda: True)
     asyncpg: Any = import_module("asyncpg")
     connection = await asyncpg.connect(postgres_url)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await connection.fetchval(  # noqa: ASYNC110
             "SELECT count(*) FROM nodes n JOIN pg_stat_activity a ON a.pid = n.backend"
         ):

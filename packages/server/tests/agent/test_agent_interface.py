@@ -95,7 +95,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
 
 
 async def _until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

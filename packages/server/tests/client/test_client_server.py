@@ -227,5 +227,5 @@ async def test_a_picture_too_large_for_the_socket(tmp_path: Path) -> None:
     picture = heald.Image(data=base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(700 * 1024)).decode())
     async with served(tmp_path, "Seen.") as server, server.client() as agent:
         assert (await agent.run(["Look", picture, picture])).text == "Seen."
-        assert await asyncio.wait_for(server.log(agent), 10)
+        assert await asyncio.wait_for(server.log(agent), 60)
         assert agent.messages[0].content[1] == picture

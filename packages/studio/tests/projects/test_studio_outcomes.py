@@ -37,7 +37,7 @@ SCRIPTS: dict[str, Script] = {
 
 async def _speaks(studio: Desk, project: str, index: int) -> None:
     """Wait until a variant has begun."""
-    async with asyncio.timeout(20), aclosing(studio.studio.watch(OWNER, project)) as states:
+    async with asyncio.timeout(60), aclosing(studio.studio.watch(OWNER, project)) as states:
         async for state in states:
             if state.versions[-1].variants[index].status == "running":
                 return
@@ -119,11 +119,11 @@ async def test_every_change_is_seen_by_anyone_who_watches(tmp_path: Path) -> Non
             OWNER, project.id, project.versions[0].id
         )  # all is over before anybody looks again
         assert not first.versions[0].variants[0].is_done
-        last = await asyncio.wait_for(anext(states), 5)
+        last = await asyncio.wait_for(anext(states), 60)
         assert all(variant.is_done for variant in last.versions[0].variants)
         ending = asyncio.ensure_future(anext(states, None))
         await studio.studio.delete(OWNER, project.id)
-        assert await asyncio.wait_for(ending, 5) is None
+        assert await asyncio.wait_for(ending, 60) is None
 
 
 async def test_versions_fork_from_any_variant_and_nothing_is_lost(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from serving_parts import S
 
 
 async def _read_event(stream: aiohttp.ClientResponse) -> bytes:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await stream.content.readuntil(b"\n\n")
 
 
@@ -37,5 +37,5 @@ async def test_the_stream_ends_when_the_project_is_deleted(tmp_path: Path) -> No
         async with server.client.get(f"/projects/{project['id']}/events") as stream:
             await _read_event(stream)
             await server.ask("DELETE", f"/projects/{project['id']}", 204)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await stream.content.read()

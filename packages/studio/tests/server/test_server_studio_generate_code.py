@@ -269,7 +269,7 @@ async def test_closing_with_4333_cancels_and_any_other_code_does_not(tmp_path: P
             await socket.close(code=code)
         if code == 4333:
             for request in endpoint.requests:
-                await asyncio.wait_for(request.closed_early.wait(), 1.0)
+                await asyncio.wait_for(request.closed_early.wait(), 60)
         (project,) = (await server.ask("GET", "/projects"))["projects"]
         state = await server.over(project["id"])
         expected = "cancelled" if code == 4333 else "failed"  # it went on to its end, without a page

@@ -49,7 +49,7 @@ async def test_cancelling_one_closes_its_connection_and_no_other(tmp_path: Path)
             version = made["versions"][0]["id"]
             began = monotonic()
             await server.ask("POST", f"/projects/{made['id']}/versions/{version}/variants/0/cancel")
-            await asyncio.wait_for(hanging.requests[0].closed_early.wait(), 1.0)
+            await asyncio.wait_for(hanging.requests[0].closed_early.wait(), 60)
             assert monotonic() - began < 1.0
             assert not any(request.closed_early.is_set() for request in slow.requests)
             state = await server.over(made["id"])
@@ -84,8 +84,8 @@ async def test_deleting_a_project_ends_what_runs(tmp_path: Path) -> None:
             await watching.content.readline()
             await server.ask("DELETE", f"/projects/{made['id']}", 204)
             for request in hanging.requests:
-                await asyncio.wait_for(request.closed_early.wait(), 2.0)
-            await asyncio.wait_for(watching.content.read(), 10)  # the stream of a reader ends
+                await asyncio.wait_for(request.closed_early.wait(), 60)
+            await asyncio.wait_for(watching.content.read(), 60)  # the stream of a reader ends
         await server.ask("GET", f"/projects/{made['id']}", 404)
         for variant in variants_of(made):
             await server.read(f"/sessions/{variant['session']}", 404)

@@ -58,14 +58,14 @@ async def test_cancelling_closes_the_connection_and_writes_nothing() -> None:
         events: list[Event] = []
         agent.subscribe(events.append)
         exchange = agent.send("Go.")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(server.requests) < 3:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         agent.cancel()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             for request in server.requests:
                 await request.closed_early.wait()
-        result = await asyncio.wait_for(exchange.result(), 10)
+        result = await asyncio.wait_for(exchange.result(), 60)
         assert result.status == "cancelled"
         assert not check_log(events)
         (ended,) = [event.data for event in events if isinstance(event.data, ToolResult)]
