@@ -1,0 +1,1 @@
+"""Notifications of a server: signed webhooks, ntfy and Web Push."""
