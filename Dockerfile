@@ -14,7 +14,7 @@ COPY . .
 RUN for package in packages/*/; do python -m build --wheel --outdir /wheels "$package" || exit 1; done
 
 FROM python:${PYTHON}-slim-bookworm AS environment
-ARG EXTRAS=local,mcp,otel,postgres
+ARG EXTRAS=a2a,local,mcp,otel,postgres
 COPY --from=wheels /wheels /wheels
 COPY requirements-dev.txt /wheels/constraints.txt
 RUN python -m venv /opt/heald \

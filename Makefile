@@ -16,11 +16,13 @@
 #                 (JOBS=2 for two processes, RESUME=1 to continue a run that was stopped)
 # make attack     try every attack of docs/attacks.md and attacks/*.toml, and print a table
 #                 (ATTACK="--only preview": the rows that contain a word)
+# make conform-sdks  compare the wires with the types of the providers' newest packages, and renew docs/wire-currency.md
 # make docs       renew the pages that are generated from the types
 # make docs-site  the documentation site, in build/site
 # make lock       renew the pinned requirements after a change of a pyproject.toml
 
 export UV_PYTHON_DOWNLOADS = never
+ROUNDS ?= 120000
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -40,7 +42,7 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos fuzz fresh bench tasks eval docs \
+.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos conform-sdks fuzz fuzz-wires fresh bench tasks eval docs \
 	docs-site lock clean system
 
 # The types are checked beside the tests.
@@ -102,9 +104,16 @@ chaos: .venv/ready
 attack: .venv/ready
 	$(BIN)/python scripts/run_attacks.py --processes $(CORES) $(ATTACK)
 
+# The packages of the providers are installed into the user's cache; nothing of Heald depends on them.
+conform-sdks: .venv/ready
+	$(BIN)/python scripts/conform_sdks.py $(SDKS)
+
 fuzz: .venv/ready
 	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
 		packages/studio/tests/server/test_server_openapi_schemathesis.py
+
+fuzz-wires: .venv/ready
+	HEALD_FUZZ_ROUNDS=$(ROUNDS) HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -s packages/core/tests/recordings/test_mutated_streams.py
 
 fresh:
 	sh scripts/fresh_machine.sh --make
@@ -119,6 +128,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.agents $(SHORT)
 	.venv-bench/bin/python -m benchmarks.partial_json
 	.venv-bench/bin/python -m benchmarks.sandbox
+	$(BIN)/python -m benchmarks.websocket
 	$(BIN)/python -m benchmarks.startup $(QUICK)
 	$(BIN)/python -m benchmarks.live $(QUICK)
 	$(BIN)/python -m benchmarks.fan_out $(QUICK)
@@ -144,10 +154,12 @@ eval: .venv/ready made
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py
 	$(BIN)/python scripts/make_event_types.py
+	$(BIN)/python scripts/make_event_union.py
 	$(BIN)/python scripts/make_api_types.py
 	$(BIN)/python scripts/make_checker_docs.py
 	$(BIN)/python scripts/make_config_docs.py
 	$(BIN)/python scripts/make_feature_docs.py
+	$(BIN)/python scripts/make_parameter_docs.py
 	$(BIN)/python scripts/make_api_docs.py
 	$(BIN)/python scripts/draw_packages.py
 

@@ -7,18 +7,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWING = ROOT / "docs" / "images" / "packages.svg"
-ROWS = (("heald",), ("cli", "studio", "nodes", "local", "check"), ("server", "pictures"), ("core",))
+ROWS = (
+    ("heald",),
+    ("cli", "studio", "nodes", "local", "check", "evals", "acp", "notify"),
+    ("server", "pictures"),
+    ("core",),
+)
 """The folders of the packages, from the top to the bottom."""
 CORE = ("core", "wires · http1 · config", "providers · tools", "agent", "sessions", "commands")
 """The layers of `heald-core`, the lowest first."""
 DELTA = "One delta: bytes → framing → a wire's decoder → event → bus → log (sessions) → dialect → socket (server)"
 OWNS = {
     "heald": "the product: no code, extras for the rest",
-    "cli": "command, chat, editors",
+    "cli": "chat, editors",
     "studio": "pictures to pages",
-    "nodes": "PostgreSQL, NATS …",
+    "nodes": "PostgreSQL …",
     "local": "pictures to code",
     "check": "conformance, logs",
+    "evals": "cases of agents",
+    "acp": "external agents",
+    "notify": "webhooks",
     "server": "HTTP, streams, protocols, the page",
     "pictures": "boxes, regions, fonts",
 }

@@ -6,6 +6,7 @@ Signatures and docstrings are read from the source, so that every version of Pyt
 import ast
 import importlib
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +19,11 @@ DOORS = (
     "heald.plugins",
     "heald.testing",
     "heald.events",
+    "heald.types",
     "heald_server",
     "heald_studio",
     "heald_check",
+    "heald_evals",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 
@@ -45,21 +48,36 @@ def _door(name: str) -> str:
         names = ", ".join(f"`{export}`" for export in sorted(module.__all__))
         return f"## {name}\n\n{doc}\n\n{names}. The fields of each are in [events.md](events.md).\n"
     named = {export: getattr(module, export) for export in sorted(module.__all__, key=str.lower)}
-    entries = (_entry(export, value) for export, value in named.items() if not isinstance(value, ModuleType))
+    entries = (_entry(module, export, value) for export, value in named.items() if not isinstance(value, ModuleType))
     return "\n".join([f"## {name}\n\n{doc}\n", *entries])
 
 
-def _entry(name: str, value: Any) -> str:
+def _entry(door: ModuleType, name: str, value: Any) -> str:
     node = _definition(value)
     if node is None:
-        return f"### {name}\n\nA `{type(value).__name__}`.\n"
-    doc = _one_line(ast.get_docstring(node))
+        return _alias(door, name) or f"### {name}\n\nA `{type(value).__name__}`.\n"
+    doc = _described(ast.get_docstring(node))
     if isinstance(node, ast.ClassDef):
         line = _code(f"class {name}", _class_parameters(node))
         parts = [f"### {name}\n", line, f"{doc}\n" if doc else "", _members(value)]
         return "\n".join(part for part in parts if part)
     keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
     return f"### {name}\n\n{_code(f'{keyword} {name}', _parameters(node), _returns(node))}\n{doc}\n"
+
+
+def _alias(door: ModuleType, name: str) -> str | None:
+    """The entry of a name that is assigned: a union of types, or a constant."""
+    imports = (node for node in ast.walk(ast.parse(inspect.getsource(door))) if isinstance(node, ast.ImportFrom))
+    home = next((node.module for node in imports if name in {imported.name for imported in node.names}), None)
+    body = ast.parse(inspect.getsource(importlib.import_module(home))).body if home is not None else []
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+            doc = following.value if isinstance(following, ast.Expr) else None
+            text = str(doc.value) if isinstance(doc, ast.Constant) else ""
+            return (
+                f"### {name}\n\n```text\n{name} = {ast.unparse(node.value)}\n```\n\n{_one_line(text)}".rstrip() + "\n"
+            )
+    return None
 
 
 def _definition(value: Any) -> ast.ClassDef | _Function | None:
@@ -76,6 +94,14 @@ def _definitions(module: str) -> dict[str, ast.ClassDef | _Function]:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             definitions[node.name] = node  # of overloads, the implementation comes last
     return definitions
+
+
+def _described(doc: str | None) -> str:
+    """A docstring as one line, and its parameters as a list."""
+    text, _, parameters = (doc or "").partition("\nArgs:\n")
+    items = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", parameters, re.M)
+    listed = "".join(f"\n- `{name}`: {_one_line(meaning)}" for name, meaning in items)
+    return _one_line(text) + (f"\n{listed}" if listed else "")
 
 
 def _one_line(doc: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from heald.config.command_tables import command_tables, find_table, settings_tables
+from heald.config.command_tables import command_tables, find_table, is_named_table, settings_tables
 from heald.config.keys import Key, describe_keys
 from heald.config.schema import AgentTable, Everywhere, McpTable, ProviderTable
 from heald.config.shared_tables import SHARED
@@ -27,11 +27,12 @@ def tables() -> str:
     parts = [_table("At the top", Everywhere)]
     parts += [_table(f"`[{name}]`", table, name) for name, table in command_tables().items()]
     shared = {name: table for name in settings_tables() if (table := find_table(name)) is not None} | SHARED
-    parts += [_table(f"`[{name}]`", table, name) for name, table in shared.items()]
+    parts += [_table(f"`[{name}]`", table, name) for name, table in shared.items() if not is_named_table(name)]
     parts.append(_table("`[agent]`", AgentTable))
     parts.append(_table("`[providers.NAME]`", ProviderTable))
     parts.append(_table("`[providers.NAME.quirks]`", Quirks))
     parts.append(_table("`[mcp.NAME]`", McpTable))
+    parts += [_table(f"`[{name}.NAME]`", table) for name, table in shared.items() if is_named_table(name)]
     return "\n" + "\n".join(parts) + "\n"
 
 

@@ -1,9 +1,10 @@
-"""Writes the table of features in docs/providers.md from the declarations of the wires. `make docs` runs it, a test
+"""Writes the features in docs/providers.md from the declarations of wires and providers. `make docs` runs it, a test
 checks it."""
 
 import re
 from pathlib import Path
 
+from heald.providers.presets import PRESETS
 from heald.wires.features import FEATURES, PASSED
 from heald.wires.registry import WIRES
 
@@ -24,7 +25,7 @@ def table() -> str:
     for name, feature in FEATURES.items():
         cells = (_cell(wire.features.get(name)) for wire in wires)
         lines.append(f"| {feature.title} | {' | '.join(cells)} |")
-    lines += ["", *(_difference(name) for name in _SHARED)]
+    lines += ["", *(_difference(name) for name in _SHARED), *_missing()]
     return "\n" + "\n".join(lines) + "\n\n"
 
 
@@ -49,6 +50,16 @@ def _difference(name: str) -> str:
         if others.get(feature) != place
     ]
     return f"- `{name}` is `messages` without {', '.join(missing)}; {', '.join(changed)}."
+
+
+def _missing() -> list[str]:
+    """What providers lack of their wire, one line for those that lack the same."""
+    providers: dict[tuple[str, str], list[str]] = {}
+    for endpoint in PRESETS:
+        if endpoint.quirks.without:
+            titles = ", ".join(FEATURES[feature].title for feature in endpoint.quirks.without)
+            providers.setdefault((endpoint.wire, titles), []).append(f"`{endpoint.provider}`")
+    return [f"- {', '.join(names)}: `{wire}` without {titles}." for (wire, titles), names in providers.items()]
 
 
 def main() -> None:

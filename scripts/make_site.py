@@ -31,9 +31,11 @@ MODULES = {
     "heald.plugins": "Plugins",
     "heald.testing": "Testing",
     "heald.events": "Events",
+    "heald.types": "Types of public signatures",
     "heald_server": "Server",
     "heald_studio": "Studio",
     "heald_check": "Checks",
+    "heald_evals": "Evaluations",
 }
 _LINK = re.compile(r"(?P<head>!?\[(?:[^\]\[]|\[[^\]]*\]\([^)]*\))*\]\(\s*)(?P<target>[^)\s]+)(?P<end>[^)]*\))")
 _FENCE = re.compile(r"^(```|~~~)")

@@ -64,4 +64,4 @@ for module in pkgutil.walk_packages(heald.__path__, "heald.", onerror=lambda nam
 """
     missing = set(run_python(core_bin, ["-c", code], cwd=tmp_path, home=tmp_path).split())
     extras = {"anyio", "azure", "botocore", "claude_agent_sdk", "google", "httpx2", "keyring", "mcp", "mcp_types"}
-    assert missing <= extras | {"opentelemetry", "pydantic"}
+    assert missing <= extras | {"opentelemetry", "pydantic", "websockets"}

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import heald_evals
 from doc_commands import commands, lines, wrong_with
 from doc_pages import PAGES, ROOT, Block, blocks, name_of
 from warm_process import start_warm, warm_host
@@ -44,6 +45,8 @@ LOADED = (
     *("heald.tools.families", "heald.tools.function_tools", "heald.wires.chat"),
 )
 """What most blocks load. `import heald` finds all of it by itself, so that a block which ran here runs anywhere."""
+_CASES = "# test_"
+"""The beginning of a TOML file of cases, for `heald test`."""
 _LONGEST = 300
 
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -56,8 +59,8 @@ def _of(language: str) -> list[object]:
 
 
 def _is_project(block: Block) -> bool:
-    """Whether it is a part of a `pyproject.toml`, not settings of Heald."""
-    return block.text.startswith("# pyproject.toml")
+    """Whether it is a part of a `pyproject.toml` or a file of cases, not settings of Heald."""
+    return block.text.startswith(("# pyproject.toml", _CASES))
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +103,16 @@ def test_the_commands_are_there(block: Block) -> None:
 
 def test_the_toml_of_other_files_can_be_read() -> None:
     for block in ALL:
-        if block.language == "toml" and _is_project(block):
+        if block.language == "toml" and block.text.startswith("# pyproject.toml"):
             assert "project" in tomllib.loads(block.text)
+
+
+def test_the_cases_are_ones_that_heald_accepts(tmp_path: Path) -> None:
+    files = [block for block in ALL if block.language == "toml" and block.text.startswith(_CASES)]
+    assert files
+    for block in files:
+        (tmp_path / "cases.toml").write_text(block.text, "utf-8")
+        assert heald_evals.load_evaluations(tmp_path / "cases.toml")[0].cases, block.place
 
 
 @pytest.mark.parametrize("block", _of("toml"))
@@ -170,6 +181,11 @@ def test_the_event_reference_is_made_from_the_types_of_today() -> None:
     assert (ROOT / "docs" / "events.schema.json").read_text("utf-8") == made.schema_text(), "run make docs"
 
 
+def test_the_tables_of_parameters_are_those_of_the_endpoints() -> None:
+    made = _script("make_parameter_docs")
+    assert made.PAGE.read_text("utf-8") == made.page(), "run make docs"
+
+
 def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.chart", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -187,3 +203,8 @@ def test_the_drawing_of_the_packages_is_that_of_today() -> None:
 def test_the_types_of_the_client_are_made_from_the_schema_of_today(script: str) -> None:
     made = _script(script)
     assert made.TYPES.read_text("utf-8") == made.types_text(), "run make docs"
+
+
+def test_the_union_of_typed_events_holds_every_event_of_today() -> None:
+    made = _script("make_event_union")
+    assert made.UNION.read_text("utf-8") == made.union_text(), "run make docs"

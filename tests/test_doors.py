@@ -19,9 +19,11 @@ DOORS = (
     "heald.plugins",
     "heald.testing",
     "heald.events",
+    "heald.types",
     "heald_server",
     "heald_studio",
     "heald_check",
+    "heald_evals",
 )
 NAMES = ROOT / "tests" / "public_names.txt"
 """Every public name. A name that is added or removed here is a change of the interface: say so in CHANGELOG.md."""

@@ -20,6 +20,7 @@ SAID = {
     "console.py": "completed after 2 turns",
     "metrics.py": 'heald_calls_total{tool="divide",status="error"} 1',
     "approval.py": "there: ['notes.txt']",
+    "handover.py": "billing: Your money is on its way.",
     "adapter.py": "It is 3 °C in Oslo now. 30 tokens",
     "provider.py": "Hello from a server of your own.",
 }

@@ -19,11 +19,14 @@ from source_tree import (
 
 ALLOWED = {
     "heald": set[str](),
+    "heald_acp": {"heald"},
     "heald_pictures": {"heald"},
     "heald_server": {"heald"},
     "heald_check": {"heald"},
+    "heald_evals": {"heald"},
     "heald_cli": {"heald", "heald_server"},
     "heald_nodes": {"heald", "heald_server"},
+    "heald_notify": {"heald", "heald_server"},
     "heald_local": {"heald", "heald_pictures"},
     "heald_studio": {"heald", "heald_pictures", "heald_server"},
 }
@@ -47,13 +50,14 @@ APART = {("http1", "wires"), ("providers", "tools")}
 """Folders of one layer that do not import each other, in either direction."""
 PUBLIC = {
     "heald",
-    *(f"heald.{name}" for name in ("events", "plugins", "providers", "sessions", "testing")),
+    *(f"heald.{name}" for name in ("events", "plugins", "providers", "sessions", "testing", "types")),
     "heald_check",
+    "heald_evals",
     "heald_server",
     "heald_studio",
 }
 """The modules that export public names."""
-TOP = ("heald", "heald.events", "heald.plugins")
+TOP = ("heald", "heald.events", "heald.plugins", "heald.types")
 """The public modules above all layers. Layers do not import them."""
 NO_IO = ("heald.core", "heald.wires")
 IO_MODULES = {"asyncio", "aiohttp", "socket", "subprocess", "threading", "pathlib", "urllib.request", "time"}

@@ -24,6 +24,8 @@ from heald.tools.hooks import ToolHooks
 from heald.tools.mcp import McpServer, McpServers
 from heald.tools.shell import sandbox
 from heald.tools.shell.sandbox import Sandbox
+from heald_acp.model import AcpAgent
+from heald_acp.program import AgentProgram
 from heald_cli.chat.clipboard import _read_clipboard  # pyright: ignore[reportPrivateUsage]
 from heald_cli.chat.screen import ChatScreen
 from heald_cli.doctor.machine import _program_version  # pyright: ignore[reportPrivateUsage]
@@ -222,6 +224,14 @@ async def start_claude(recorder: Recorder, folder: Path) -> None:
     await agent.close()
 
 
+async def start_foreign_agent(recorder: Recorder, folder: Path) -> None:
+    program = AgentProgram(name="recorded", command=(recorder.program("agent"),), keys=("ANTHROPIC_API_KEY",))
+    agent = heald.Agent(AcpAgent(program=program), workspace=folder)
+    with suppress(HealdError):
+        await agent.run("Hello.")
+    await agent.close()
+
+
 async def edit(recorder: Recorder, folder: Path) -> None:
     await ChatScreen(io.StringIO()).run_program([recorder.program("editor", "exit 0")])
 
@@ -270,12 +280,13 @@ STARTS: dict[str, tuple[Start, set[str]]] = {
     "heald.tools.shell.sandbox._unavailable": (probe_sandbox, set()),
     "heald.tools.files.ripgrep.Ripgrep.candidates": (search, set()),
     "heald.tools.files.ripgrep._programs": (search, set()),
-    "heald.tools.hooks.ToolHooks._run": (run_hook, OTHERS),
+    "heald.tools.hook_process.run_hook_process": (run_hook, OTHERS),
     "heald.tools.mcp.process_transport.process_transport": (start_mcp_server, set()),
     "heald.providers.claude_agent.query.Query.__init__": (
         start_claude,
         {"ANTHROPIC_API_KEY", *OTHERS},
     ),
+    "heald_acp.connection.AgentConnection.start": (start_foreign_agent, {"ANTHROPIC_API_KEY"}),
     "heald_cli.chat.screen.ChatScreen.run_program": (edit, OTHERS),
     "heald_cli.chat.clipboard._read_clipboard": (read_clipboard, set()),
     "heald_cli.open_browser.open_browser": (show_page, set()),

@@ -26,6 +26,9 @@ RATES = {
     "output_mtok": "output",
     "output_image_mtok": "image_output",
     "requests_kcount": "requests",
+    "cache_write_1h_mtok": "cache_write_1h",
+    "web_searches_kcount": "web_searches",
+    "storage_searches_kcount": "file_searches",
 }
 """What of a price can be counted here, and what it is called. The rest is left out."""
 TEXTS = {"equals": "equals", "starts_with": "starts_with", "ends_with": "ends_with", "contains": "contains"}

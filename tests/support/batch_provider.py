@@ -1,4 +1,4 @@
-"""A provider with batches, scripted: OpenAI's and Anthropic's requests, statuses and files of results."""
+"""A provider with batches, scripted: the requests, statuses and files of results of OpenAI, Anthropic and Gemini."""
 
 import asyncio
 import json
@@ -33,7 +33,8 @@ class BatchProvider:
 
     def __call__(self, request: ReceivedRequest) -> Reply:
         place = request.path.removeprefix("/v1")
-        return self._anthropic(place, request) if self.wire == "messages" else self._openai(place, request)
+        answer = {"messages": self._anthropic, "gemini": self._gemini}.get(self.wire, self._openai)
+        return answer(place, request)
 
     @property
     def ids(self) -> list[str]:
@@ -115,6 +116,50 @@ class BatchProvider:
             lines.append({"custom_id": entry["custom_id"], "response": {"status_code": status, "body": answer}})
         return lines
 
+    # --- Gemini ------------------------------------------------------------------------------------------------------
+
+    def _gemini(self, place: str, request: ReceivedRequest) -> Reply:
+        if place == "/upload/v1/files":
+            host = request.headers["host"]
+            return Reply.json({}, headers={"x-goog-upload-url": f"http://{host}/place"})
+        if place == "/place":
+            name = f"files/{len(self.files) + 1}"
+            self.files[name] = request.content
+            return Reply.json({"file": {"name": name, "uri": f"https://files.example/v1/{name}", "state": "ACTIVE"}})
+        if place.endswith(":batchGenerateContent"):
+            self.endpoints.append(place)
+            name = f"batches/{len(self.batches) + 1}"
+            lines = [
+                json.loads(line) for line in self.files[request.body["batch"]["inputConfig"]["fileName"]].splitlines()
+            ]
+            self.batches[name] = [line | {"custom_id": line["key"], "body": line["request"]} for line in lines]
+            return Reply.json({"name": name, "metadata": {"state": "BATCH_STATE_PENDING"}})
+        if place.startswith("/files/"):
+            return _lines(self._gemini_lines(place.removeprefix("/files/").partition(":")[0]))
+        return Reply.json(self._gemini_state(place.removeprefix("/")))
+
+    def _gemini_state(self, name: str) -> dict[str, Any]:
+        if self.fails_whole:
+            state = {"state": "BATCH_STATE_FAILED"}
+            return {"name": name, "done": True, "metadata": state, "error": {"code": 3, "message": "line 1 is wrong"}}
+        done = self._is_done(name)
+        count = str(len(self.batches[name]))
+        stats = {"requestCount": count} | (
+            {"successfulRequestCount": count} if done else {"pendingRequestCount": count}
+        )
+        metadata: dict[str, Any] = {"state": f"BATCH_STATE_{'SUCCEEDED' if done else 'RUNNING'}", "batchStats": stats}
+        if done:
+            metadata["output"] = {"responsesFile": f"files/{name.partition('/')[2]}-answers"}
+        return {"name": name, "metadata": metadata, "done": done}
+
+    def _gemini_lines(self, file: str) -> list[dict[str, Any]]:
+        lines: list[dict[str, Any]] = []
+        for entry in reversed(self.batches[f"batches/{file.removesuffix('-answers')}"]):
+            answer = self._answer(entry["request"])
+            outcome = {"error": {"code": 3, **answer["error"]}} if "error" in answer else {"response": answer}
+            lines.append({"key": entry["key"], **outcome})
+        return lines
+
 
 def _lines(lines: list[dict[str, Any]]) -> Reply:
     return Reply([b"".join(json.dumps(line).encode() + b"\n" for line in lines)], content_type="application/x-jsonl")
@@ -148,6 +193,16 @@ def whole_answer(wire: str, text: str = "", call: tuple[str, dict[str, Any]] | N
             items.append({"type": "function_call", "id": "f", "call_id": "c1", "name": call[0], "arguments": arguments})
         usage = {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}
         return {"object": "response", "id": "r", "status": "completed", "output": items, "usage": usage}
+    if wire == "gemini":
+        parts: list[dict[str, Any]] = [{"text": text}] if text else []
+        parts += [{"functionCall": {"name": call[0], "args": call[1]}}] if call else []
+        candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+        return {
+            "candidates": [candidate],
+            "usageMetadata": {"promptTokenCount": 1000, "candidatesTokenCount": 100},
+            "responseId": "r",
+            "modelVersion": "m",
+        }
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if call:
         function = {"name": call[0], "arguments": json.dumps(call[1])}

@@ -7,7 +7,7 @@ from typing import Any
 
 import heald
 from heald.agent.agent import Agent
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.errors import ErrorInfo, IncompleteStream, Overloaded
 from heald.core.events import (
     ApprovalRequested,
@@ -31,6 +31,7 @@ from heald.core.messages import Message, user_message
 from heald.core.payload import Payload
 from heald.core.turn import StopReason, Usage
 from heald.providers.scripted import Part, Script
+from heald.tools.inner_calls import InnerCalls
 from heald_server.dialects.dialect import Dialect
 from heald_server.dialects.frame import Frame
 
@@ -48,7 +49,7 @@ def log_of(
     """Events of one exchange, 0.1 s apart."""
     flat = [payload for item in payloads for payload in ([item] if isinstance(item, Payload) else item)]
     return [
-        Event(
+        new_event(
             seq=seq,
             id=f"evt_{seq}",
             session=session,
@@ -154,10 +155,13 @@ async def breaks() -> str:
 
 @heald.tool
 async def slow(ctx: heald.ToolContext) -> str:
-    """Says what it does."""
+    """Says what it does, and calls other tools, as a program does."""
     for step in range(3):
         ctx.output(f"step {step}\n", "progress")
         await asyncio.sleep(0)
+    if ctx.host is not None:
+        inner_calls = InnerCalls(ctx, ctx.host)
+        await asyncio.gather(*(inner_calls.run(name, {}) for name in ("look", "guarded", "breaks", "nowhere")))
     return "done"
 
 

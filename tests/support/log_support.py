@@ -33,7 +33,7 @@ fail = heald.testing.ScriptedModel.fail
 class Log:
     """Every event that an agent's bus hands out, those of agents that work for it included."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent[Any]) -> None:
         self.agent = agent
         self.before = agent.messages
         """Messages of the conversation that were there first and are not in the log."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import heald
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import ConversationQueued
 from heald.core.payload import Payload
 from heald.sessions.leases import Lease
@@ -16,7 +16,7 @@ call = heald.testing.ScriptedModel.call
 
 def event(session: str, seq: int, payload: Payload | None = None, *, epoch: int = 1) -> Event:
     data = payload if payload is not None else ConversationQueued(seq)
-    return Event(
+    return new_event(
         seq=seq,
         id=f"{session}-{epoch}-{seq}",
         session=session,

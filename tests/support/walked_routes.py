@@ -32,6 +32,7 @@ PUBLIC = {
     ("GET", "/"),
     ("GET", "/favicon.ico"),
     ("GET", "/assets/{name}"),
+    ("GET", "/app-frame"),
     ("GET", "/health"),
     ("GET", "/ready"),
     ("POST", "/login"),
@@ -48,6 +49,7 @@ NAMES = {
     "version": "v1",
     "variant": "0",
     "approval": "appr_1",
+    "other": "ses_other",
     "question": "q_1",
     "path": "a/b.txt",
     "digest": "0" * 64,
@@ -58,6 +60,10 @@ NAMES = {
     "system": "dsy_00000000000000000000",
     "response_id": "resp_00000000000000000000000000000000_1",
     "rest": "tasks",
+    "id": "task_1",
+    "push_id": "push_1",
+    "webhook": "whk_1",
+    "delivery": "msg_1",
     "ticket": base64.urlsafe_b64encode(b"nobody gave this one away").decode(),
 }
 

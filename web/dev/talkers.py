@@ -169,9 +169,10 @@ class Talker:
         edit = {"path": "index.html", "edits": [{"old_text": head, "new_text": f"{head}, again"}]}
         question = {"question": "Which colour shall it be?", "suggestions": ["Teal", "Amber"]}
         return {
-            "hidden command": [[S.call("run_command", command=_hidden_command(words))], "Denied."],
+            "hidden commands": [[S.call("run_command", command=text) for text in _hidden_commands(words)], "Denied."],
             "hidden change": [[S.call("write_file", path="dashes.txt", content=_DASHES)], *_HIDDEN_CHANGE, "Denied."],
             "hidden question": [[S.call("ask_user", **_HIDDEN_QUESTION)], "Thank you."],
+            "failing command": [[S.call("run_command", command="echo no tests; exit 2")], "It failed."],
             "long command": [[S.call("run_command", command=_long_command(), cwd="sub")], "Denied."],
             "hostile markdown": [HOSTILE.format(sink=sink)],
             "hostile words": [
@@ -250,11 +251,13 @@ _HIDDEN_QUESTION: dict[str, Any] = {
 _CASES = Path(__file__).parents[2] / "packages" / "core" / "tests" / "tools" / "visible_text_cases.json"
 
 
-def _hidden_command(words: str) -> str:
-    """The command of a number that hides a part of itself on a screen."""
-    number = re.search(r"hidden command (\d+)", words)
-    commands = [case["text"] for case in json.loads(_CASES.read_text())["cases"] if case["attack"]] if number else [""]
-    return commands[int(number[1]) if number else 0]
+def _hidden_commands(words: str) -> list[str]:
+    """The commands of a range of numbers that hide a part of themselves on a screen."""
+    numbers = re.search(r"hidden commands (\d+) to (\d+)", words)
+    if numbers is None:
+        return []
+    commands = [case["text"] for case in json.loads(_CASES.read_text())["cases"] if case["attack"]]
+    return commands[int(numbers[1]) : int(numbers[2])]
 
 
 def _long_command() -> str:

@@ -1,5 +1,6 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { Boundary } from "./parts/boundary";
 import { App } from "./shell/app";
 import { applyTheme, storedTheme } from "./shell/theme";
 import { readToken } from "./wire/login";
@@ -10,6 +11,8 @@ import "./style/parts.css";
 import "./style/shell.css";
 import "./style/palette.css";
 import "./style/conversation.css";
+import "./style/futures.css";
+import "./style/decide.css";
 import "./style/prose.css";
 import "./style/tool.css";
 import "./style/composer.css";
@@ -29,7 +32,9 @@ const root = document.getElementById("root");
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
-      <App token={token} />
+      <Boundary level="page">
+        <App token={token} />
+      </Boundary>
     </StrictMode>,
   );
 }

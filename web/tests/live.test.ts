@@ -50,14 +50,14 @@ class Line {
   send(text: string): void {
     const asked = JSON.parse(text) as Line["asked"][number];
     this.asked.push(asked);
-    if (asked.type === "subscribe") setTimeout(() => this.showToast(asked.resume ?? 0), 1);
+    if (asked.type === "subscribe") setTimeout(() => this.replay(asked.resume ?? 0), 1);
   }
 
   close(): void {
     this.readyState = 3;
   }
 
-  private showToast(after: number): void {
+  private replay(after: number): void {
     const session = Line.log[0]?.session ?? "";
     this.say({ type: "subscribed", session, seq: Line.log.at(-1)?.seq ?? 0 });
     if (Line.end !== null) this.say({ type: "end", session, events: Line.end });
@@ -178,6 +178,82 @@ test("events of agents that work for a session are told apart in one batch", asy
   expect(live.delegateOf("call-1")).toBe("other");
   expect(live.at("other")?.conversation.seq).toBe(2);
   expect(live.at(session)?.conversation.seq).toBe(log.length + 1);
+});
+
+/** An event of a session that nobody follows yet. */
+function strayOf(session: string, event: LogEvent): LogEvent {
+  return { ...event, session };
+}
+
+test("a log that was received from its middle is read from its beginning when it is followed", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live, session } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  const agent = log.map((event) => strayOf("agent", event));
+  Line.lines[0]?.onmessage({ data: JSON.stringify({ type: "events", events: agent.slice(20) }) });
+  expect(live.at("agent")?.complete).toBe(false);
+  expect(live.isWhole("agent")).toBe(false);
+  expect(live.isWhole(session)).toBe(true);
+  Line.log = agent;
+  live.follow("agent");
+  await vi.advanceTimersByTimeAsync(10_000);
+  const asked = Line.lines[0]?.asked.filter((request) => request.session === "agent");
+  expect(asked).toMatchObject([{ type: "subscribe", resume: 0 }]);
+  expect(live.at("agent")?.complete).toBe(true);
+  expect(live.at("agent")?.conversation.events).toEqual(agent);
+});
+
+test("an event that overtakes the subscription of its session leaves no gap", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live, session } = followed(log);
+  await vi.advanceTimersByTimeAsync(1);
+  Line.lines[0]?.onmessage({ data: JSON.stringify(log.at(-1)) }); // as the subagent of another session
+  expect(live.at(session)?.conversation.seq).toBe(0);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(live.at(session)?.conversation.events).toEqual(log);
+});
+
+test("the events that a session lacks are read, and those that arrive meanwhile are added", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  const agent = log.map((event) => strayOf("agent", event));
+  const arrive = (events: LogEvent[]) => Line.lines[0]?.onmessage({ data: JSON.stringify({ type: "events", events }) });
+  arrive(agent.slice(10, 12));
+  const cursors: number[] = [];
+  const read = async (_: string, after: number) => {
+    cursors.push(after);
+    if (after >= 20) return [];
+    if (after === 10) arrive(agent.slice(12));
+    return agent.slice(after, after + 10);
+  };
+  await Promise.all([live.readMissing("agent", read), live.readMissing("agent", read)]);
+  expect(cursors).toEqual([0, 10, 20]);
+  expect(live.isWhole("agent")).toBe(true);
+  expect(live.at("agent")?.conversation.events).toEqual(agent);
+});
+
+test("sessions that nobody looks at are forgotten, the oldest first", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live, session } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  const visit = (name: string) => {
+    const leave = live.follow(name);
+    leave();
+  };
+  const unlisten = live.listen("watched", () => undefined);
+  visit("watched");
+  for (let at = 0; at < 40; at += 1) visit(`visited-${at}`);
+  const stayed = Array.from({ length: 40 }, (_, at) => `visited-${at}`).filter((name) => live.at(name) !== undefined);
+  expect(stayed).toEqual(Array.from({ length: 16 }, (_, at) => `visited-${at + 24}`));
+  expect(live.at(session)?.complete).toBe(true);
+  expect(live.at("watched")).toBeDefined();
+  unlisten();
+  expect(live.at("watched")).toBeUndefined();
 });
 
 describe("pace", () => {

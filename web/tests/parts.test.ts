@@ -302,3 +302,14 @@ test("a version begins with a page only where its base has one", () => {
   expect(beginsWithPage([empty, page], version("next", null, "empty"))).toBe(false);
   expect(beginsWithPage([empty, page], version("next", null, "page"))).toBe(true);
 });
+
+test("a conversation that is handed over says who continues", () => {
+  const state = new Conversation("s");
+  const feed = (seq: number, data: unknown) => fold(state, { seq, session: "s", exchange: "e", type: "agent_changed", time: 0, data } as LogEvent);
+  feed(1, { agent: "billing", previous: "triage", model: "m" });
+  feed(2, { agent: "", previous: "billing" });
+  expect(state.transcript.items.map((item) => (item.kind === "notice" ? item.text : item.kind))).toEqual([
+    "The agent billing continues, with m.",
+    "The first agent continues.",
+  ]);
+});

@@ -123,6 +123,8 @@ export interface EventData {
   question_asked: { question: string; callId: string; text: string; suggestions: string[] };
   question_answered: { question: string; callId: string; answer: string };
   file_changed: { path: string; revision: number; hash: string | null; cause: string; size?: number; diff?: string };
+  /** Another agent continues the conversation. */
+  agent_changed: { agent: string; previous?: string; model?: string; callId?: string; reason?: string };
   retry_scheduled: { attempt: number; delayS: number; error: EventError };
   cancel_requested: { reason?: string };
   error_occurred: { error: EventError };
@@ -193,7 +195,7 @@ export const EVENT_TYPES: readonly EventType[] = [
   "tool_result", "file_preview", "file_preview_reset", "conversation_start", "conversation_thinking",
   "conversation_responding", "conversation_end", "conversation_interrupted", "conversation_waiting", "tool_planned",
   "tool_executing", "tool_completed", "tool_failed", "client_tool_requested", "approval_requested", "approval_resolved",
-  "question_asked", "question_answered", "file_changed", "retry_scheduled", "cancel_requested", "error_occurred",
+  "question_asked", "question_answered", "file_changed", "agent_changed", "retry_scheduled", "cancel_requested", "error_occurred",
   "session_resumed", "session_released", "conversation_steered", "conversation_compacted", "conversation_restored",
   "request_withdrawn", "prompt_progress", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message",
   "tool_use_message_update", "error_message", "exchange_request", "exchange_response",

@@ -1,13 +1,28 @@
 /** The bodies and views of the API. Made from its OpenAPI document by scripts/make_api_types.py. */
 
 import type { Message } from "./content.js";
-import type { Json, JsonObject, ApprovalRequested, ClientToolRequested, ErrorInfo, QuestionAsked, Usage } from "./events.generated.js";
+import type { Json, JsonObject, ApprovalRequested, ClientToolRequested, ErrorInfo, QuestionAsked, SessionForked, Usage } from "./events.generated.js";
 import type { LogEvent as Event } from "./events.js";
 
 export interface Accepted {
   exchange: string;
   state: "queued" | "repeated" | "started" | "steered";
   seq: number;
+}
+
+export interface AgentView {
+  name: string;
+  description: string;
+  model: string;
+  handoffs: string[];
+}
+
+export interface AgentsQuery {
+  workspace?: string | null;
+}
+
+export interface AgentsView {
+  agents: AgentView[];
 }
 
 export interface AnswerBody {
@@ -126,6 +141,29 @@ export interface DelegatesView {
   delegates: DelegateView[];
 }
 
+export interface Delivery {
+  id: string;
+  endpoint: string;
+  type: "approval.waiting" | "budget.reached" | "exchange.ended" | "question.waiting";
+  root: string;
+  session: string;
+  seq: number;
+  time: number;
+  node?: string;
+  state?: "dead" | "delivered" | "pending";
+  attempts?: number;
+  next_at?: number;
+  problem?: string;
+}
+
+export interface DeliveryList {
+  deliveries: Delivery[];
+}
+
+export interface DeliveryQuery {
+  state?: "dead" | "delivered" | "pending" | null;
+}
+
 export interface DesignSystemChange {
   name?: string | null;
   content?: string | null;
@@ -163,6 +201,30 @@ export interface ElementBody {
 }
 
 export type Empty = JsonObject;
+
+export interface EndpointBody {
+  url: string;
+  kind?: "ntfy" | "push" | "webhook";
+  events?: ("approval.waiting" | "budget.reached" | "exchange.ended" | "question.waiting")[];
+  secret?: string;
+  public_key?: string;
+}
+
+export interface EndpointList {
+  webhooks: EndpointView[];
+}
+
+export interface EndpointView {
+  id: string;
+  kind: "ntfy" | "push" | "webhook";
+  url: string;
+  events: ("approval.waiting" | "budget.reached" | "exchange.ended" | "question.waiting")[];
+  secret: string;
+  created: number;
+  disabled: string;
+  pending?: number;
+  dead?: number;
+}
 
 export interface ErrorBody {
   error: ErrorDetail;
@@ -237,6 +299,26 @@ export interface ForgottenView {
 export interface ForkBody {
   at?: number | null;
   title?: string | null;
+  change?: ForkChangeBody | null;
+}
+
+export interface ForkChangeBody {
+  model?: string | null;
+  prompt?: string | null;
+  result?: ForkedResult | null;
+  approval?: ForkDecision | null;
+  call?: string | null;
+}
+
+export interface ForkDecision {
+  decision: "approve" | "deny";
+  arguments?: JsonObject | null;
+  reason?: string;
+}
+
+export interface ForkedResult {
+  content: Json;
+  is_error?: boolean;
 }
 
 export interface HealthView {
@@ -376,6 +458,7 @@ export interface NewProject {
 
 export interface NewSession {
   model?: string;
+  agent?: string;
   tools?: string[];
   instructions?: string;
   permissions?: "ask" | "auto" | "inside" | "read-only";
@@ -491,6 +574,10 @@ export interface PushBody {
   branch?: string;
 }
 
+export interface PushKeyView {
+  public_key: string;
+}
+
 export interface PushResult {
   branch: string;
   commit: string;
@@ -506,6 +593,15 @@ export interface Reason {
   effort?: "high" | "low" | "max" | "medium" | "minimal" | "none" | "xhigh" | null;
   budget?: number | null;
   visible?: boolean;
+}
+
+export interface ReplayBody {
+  since?: number | null;
+  session?: string | null;
+}
+
+export interface ReplayCount {
+  replayed: number;
 }
 
 export interface ReportQuery {
@@ -575,6 +671,10 @@ export interface ScreenshotQuery {
   width?: number;
 }
 
+export interface SecretBody {
+  secret?: string;
+}
+
 export interface SelectedBody {
   html: string;
   path?: string;
@@ -586,6 +686,7 @@ export interface SelectedBody {
 
 export interface SessionChange {
   model?: string;
+  agent?: string;
   tools?: string[];
   instructions?: string;
   permissions?: "ask" | "auto" | "inside" | "read-only";
@@ -601,9 +702,31 @@ export interface SessionChange {
   title?: string;
 }
 
+export interface SessionComparison {
+  shared: number;
+  left: SessionFuture;
+  right: SessionFuture;
+}
+
 export interface SessionDefaults {
   tools: string[];
   permissions: "ask" | "auto" | "inside" | "read-only";
+}
+
+export interface SessionFuture {
+  id: string;
+  title?: string;
+  events?: number;
+  models?: string[];
+  turns?: number;
+  calls?: number;
+  failed_calls?: number;
+  files?: string[];
+  status?: string;
+  answer?: string;
+  usage?: Usage;
+  cost_usd?: number | null;
+  fork?: SessionForked | null;
 }
 
 export interface SessionView {
@@ -627,6 +750,7 @@ export interface SessionsView {
 
 export interface SettingsView {
   model: string;
+  agent: string;
   tools: string[];
   instructions: string;
   permissions: "ask" | "auto" | "inside" | "read-only";
@@ -724,6 +848,12 @@ export interface TargetPicture {
   height: number;
   label?: string;
   ratio?: number;
+}
+
+export interface TestOutcome {
+  delivered: boolean;
+  status: number;
+  problem: string;
 }
 
 export interface TextPart {

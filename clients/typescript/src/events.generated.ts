@@ -3,6 +3,14 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+export interface AgentChanged {
+  agent: string;
+  call_id?: string;
+  model?: string;
+  previous?: string;
+  reason?: string;
+}
+
 export interface ApprovalRequested {
   approval: string;
   call_id: string;
@@ -17,6 +25,7 @@ export interface ApprovalRequested {
 export interface ApprovalResolved {
   always?: boolean;
   approval: string;
+  by?: string;
   call_id: string;
   decision: "allowed" | "denied";
   input?: JsonObject | null;
@@ -33,8 +42,16 @@ export interface CancelRequested {
 
 export interface CitationAdded {
   block: string;
+  end?: number | null;
   message_id: string;
   source: Source;
+  start?: number | null;
+}
+
+export interface CitedRange {
+  end: number;
+  start: number;
+  unit: "block" | "character" | "page";
 }
 
 export interface ClientToolRequested {
@@ -54,7 +71,7 @@ export interface ConversationCompacted {
   tokens_after?: number;
   tokens_before?: number;
   usage?: Usage;
-  written_by?: "model" | "rule" | null;
+  written_by?: "model" | "provider" | "rule" | null;
 }
 
 export interface ConversationDequeued {
@@ -180,6 +197,7 @@ export interface Grounding {
 
 export interface Image {
   data?: string | null;
+  detail?: "auto" | "high" | "low" | "original" | null;
   file_id?: string | null;
   media_type?: string;
   type: "image";
@@ -195,7 +213,19 @@ export interface InputJsonDelta {
 export interface InvalidCall {
   message: string;
   raw: string;
-  reason: "filtered" | "malformed" | "refused" | "truncated";
+  reason: "disabled" | "filtered" | "malformed" | "refused" | "truncated";
+}
+
+export interface Iteration {
+  cache_read?: number;
+  cache_write?: number;
+  cache_write_1h?: number;
+  image_input?: number;
+  image_output?: number;
+  input?: number;
+  kind: string;
+  model?: string | null;
+  output?: number;
 }
 
 export interface Message {
@@ -209,8 +239,11 @@ export interface Message {
 }
 
 export interface MessageDelta {
+  calls_allowed?: boolean;
   cost_usd?: number | null;
+  interrupted?: boolean;
   message_id: string;
+  notes?: string[];
   provider_stop_reason?: string | null;
   provider_usage?: JsonObject | null;
   stop_reason: "content_filter" | "end_turn" | "error" | "max_tokens" | "pause_turn" | "refusal" | "stop_sequence" | "tool_use";
@@ -300,6 +333,15 @@ export interface ServerToolResult {
   text?: string;
 }
 
+export interface SessionForked {
+  by?: string;
+  call_id?: string | null;
+  changed?: ("approval" | "model" | "prompt" | "result")[];
+  model?: string;
+  parent: string;
+  seq: number;
+}
+
 export type SessionReleased = JsonObject;
 
 export interface SessionResumed {
@@ -316,6 +358,7 @@ export interface SessionRewound {
 
 export interface Source {
   quote?: string | null;
+  range?: CitedRange | null;
   title: string;
   url?: string | null;
 }
@@ -365,6 +408,7 @@ export interface ToolCall {
   input: JsonObject;
   invalid?: InvalidCall | null;
   name: string;
+  parent?: string | null;
   type: "tool_use";
   wire_id?: string | null;
 }
@@ -442,9 +486,13 @@ export interface ToolUseMessage {
 export interface Usage {
   cache_read?: number | null;
   cache_write?: number | null;
+  cache_write_1h?: number | null;
   input?: number | null;
+  iterations?: Iteration[];
   output?: number | null;
   reasoning?: number | null;
+  server_tools?: Record<string, number>;
+  tier?: string | null;
 }
 
 export interface UserMessage {
@@ -500,6 +548,7 @@ export interface Payloads {
   question_answered: QuestionAnswered;
   client_tool_requested: ClientToolRequested;
   conversation_waiting: ConversationWaiting;
+  agent_changed: AgentChanged;
   file_changed: FileChanged;
   file_accepted: FileAccepted;
   retry_scheduled: RetryScheduled;
@@ -508,6 +557,7 @@ export interface Payloads {
   session_resumed: SessionResumed;
   session_released: SessionReleased;
   session_rewound: SessionRewound;
+  session_forked: SessionForked;
   response_requested: ResponseRequested;
   conversation_compacted: ConversationCompacted;
   conversation_restored: ConversationRestored;

@@ -9,6 +9,8 @@ import type {
   DecisionBody,
   DelegatesView,
   FilesView,
+  ForkBody,
+  ForkChangeBody,
   HunksView,
   JudgementBody,
   LogView,
@@ -17,6 +19,7 @@ import type {
   PendingView,
   RevisionsView,
   SessionChange,
+  SessionComparison,
   SessionsView,
   SessionView,
   Submission,
@@ -67,8 +70,15 @@ export class SessionsApi {
     return this.http.remove(this.at(id));
   }
 
-  fork(id: string, at?: number, title?: string): Promise<SessionView> {
-    return this.http.post(this.at(id, "fork"), { ...(at === undefined ? {} : { at }), ...(title === undefined ? {} : { title }) });
+  /** Create a session with the log up to an event, the last one by default. With a change it continues at once: with another model, prompt, result or approval. */
+  fork(id: string, at?: number, title?: string, change?: ForkChangeBody): Promise<SessionView> {
+    const body: ForkBody = { ...(at === undefined ? {} : { at }), ...(title === undefined ? {} : { title }), ...(change === undefined ? {} : { change }) };
+    return this.http.post(this.at(id, "fork"), body);
+  }
+
+  /** The events that two sessions share, and what each did after them. */
+  compare(id: string, other: string): Promise<SessionComparison> {
+    return this.http.get(this.at(id, "compare", other));
   }
 
   rewind(id: string, seq: number): Promise<SessionView> {

@@ -31,7 +31,7 @@ async def decide(data: Path, name: str = "") -> str:
     name = name or (await sessions.create(tools=["files"], model="scripted/model", permissions="ask", owner="anna")).id
     writes = [[S.call("write_file", path=f"{file}.txt", content="secret plan")] for file in ("one", "two")]
     session = await sessions.open(name, model=S([*writes, "Done."]))
-    answers = iter([heald.Approval(True), heald.Approval(False, "too much")])
+    answers = iter([heald.Approval(True, by="terminal"), heald.Approval(False, "too much")])
     session.answer_with(on_approval=lambda _: next(answers))
     await session.run("Write two files.")
     await session.close()
@@ -54,16 +54,16 @@ async def test_who_approved_what_on_which_model(tmp_path: Path, capsys: Capture)
     assert f"{file}: proven." in ran.out
     assert f"{name} of anna" in ran.out
     assert "scripted/model  completed, 3 turns" in ran.out
-    assert "allowed: write_file path: one.txt" in ran.out
+    assert "allowed by terminal: write_file path: one.txt" in ran.out
     assert "denied: write_file path: two.txt content: secret plan (too much)" in ran.out
     report = json.loads((await run(capsys, "verify", str(file), "--data", str(data), "--json")).out)
     assert report["proven"] is True
     assert report["signed"]["owner"] == "anna"
     (exchange,) = report["exchanges"]
     assert exchange["cost_usd"] == 0.0
-    assert [(d["tool"], d["decision"], d["model"]) for d in exchange["decisions"]] == [
-        ("write_file", "allowed", "scripted/model"),
-        ("write_file", "denied", "scripted/model"),
+    assert [(d["tool"], d["decision"], d["by"], d["model"]) for d in exchange["decisions"]] == [
+        ("write_file", "allowed", "terminal", "scripted/model"),
+        ("write_file", "denied", "", "scripted/model"),
     ]
 
 

@@ -42,11 +42,12 @@ class Typed:
         self.calls.append(("cancel", reason))
         return True
 
-    def _deny(self, approval: str, reason: str) -> None:
+    def _deny(self, approval: str, reason: str, *, by: str) -> None:
+        assert by == "terminal"
         self.calls.append(("deny", approval, reason))
 
-    def _approve(self, approval: str, *, always: bool, digest: str) -> None:
-        assert digest == "d"
+    def _approve(self, approval: str, *, always: bool, digest: str, by: str) -> None:
+        assert (digest, by) == ("d", "terminal")
         self.calls.append(("approve", approval, always))
 
     async def press(self, *pieces: str) -> None:

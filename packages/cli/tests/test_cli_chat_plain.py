@@ -4,10 +4,12 @@ import asyncio
 import json
 import signal
 from asyncio.subprocess import PIPE
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_repository import make_repository
 
 from cli_bench import run_process, started
 from cli_pages import here
@@ -86,3 +88,23 @@ async def test_a_mentioned_file_is_attached(tmp_path: Path) -> None:
 async def test_the_end_of_the_input_ends_it(tmp_path: Path, sent: bytes, end: str) -> None:
     async with ScriptedServer(counting) as server:
         assert (await run_process(*words(server, tmp_path), said=sent)).out == end
+
+
+async def test_files_that_others_changed_are_sent_with_the_next_line(tmp_path: Path) -> None:
+    make_repository()
+    async with ScriptedServer(counting) as server, started(*words(server, tmp_path), stdin=PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        sent = ""
+        async with asyncio.timeout(120):
+            for number in count():
+                process.stdin.write(f"Line {number}\n".encode())
+                await process.stdout.readline()
+                sent = str(server.requests[-1].body["messages"][-1]["content"])
+                if "Files that changed" in sent:
+                    break
+                await asyncio.sleep(0.3 * number)  # the state after the answer is saved when it has been printed
+                here("a.txt").write_text(f"state {number}\n")
+    first = str(server.requests[0].body["messages"][-1]["content"])
+    assert first == "Line 0"
+    assert "+state" in sent

@@ -211,17 +211,29 @@ async def run_without(names: str, *words: str) -> Ran:
 
 async def test_distributions_that_are_not_installed() -> None:
     """What is missing is named with the line that installs it, and nothing breaks."""
-    ran = await run_without("heald-studio heald-local heald-nodes heald-check", "doctor", "--json")
+    ran = await run_without(
+        "heald-studio heald-local heald-nodes heald-check heald-evals heald-acp heald-notify", "doctor", "--json"
+    )
     rows = rows_of(ran)
     assert ran.code == 0, ran.out
     assert "chromium" not in rows
-    assert {
-        name: rows[name]["fix"] for name in ("heald-studio", "heald[local]", "heald[postgres]", "heald[check]")
-    } == {
+    names = (
+        "heald-studio",
+        "heald[local]",
+        "heald[postgres]",
+        "heald[check]",
+        "heald[evals]",
+        "heald[acp]",
+        "heald[notify]",
+    )
+    assert {name: rows[name]["fix"] for name in names} == {
         "heald-studio": "pip install heald",
         "heald[local]": "pip install 'heald[local]'",
         "heald[postgres]": "pip install 'heald[postgres]'",
         "heald[check]": "pip install 'heald[check]'",
+        "heald[evals]": "pip install 'heald[evals]'",
+        "heald[acp]": "pip install 'heald[acp]'",
+        "heald[notify]": "pip install 'heald[notify]'",
     }
 
 

@@ -42,3 +42,87 @@ async def test_the_server_shows_that_the_model_is_small(tmp_path: Path) -> None:
         ran = await run_process(*run_with(server, "--workspace", str(tmp_path), "Hello."))
         assert f"{NOTE} small models call tools badly" in ran.err
         assert "tools" not in server.requests[-1].body
+
+
+WRITE = '{"name": "write_file", "arguments": {"path": "a.txt", "content": "one"}}'
+SMALL = {"/v1/models": {"data": [{"id": "m", "meta": {"n_params": 1_543_714_304}}]}}
+SMALL_TOOLS = "read_file,write_file,edit_file,list_files"
+FORMS = {
+    "hermes": f"<tool_call>\n{WRITE}\n</tool_call>",
+    "fence": f"I write it.\n\n```json\n{WRITE}\n```",
+    "json": WRITE,
+    "python": 'write_file(path="a.txt", content="one")',
+    "llama": f"<|python_tag|>{WRITE}",
+    "mistral": f"[TOOL_CALLS][{WRITE}]",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_small_model_with_few_tools_writes_calls_as_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, form: str
+) -> None:
+    options = ["--permissions", "auto", "--edit-format", "tools", "--tool-profile", "compact", "--tools", SMALL_TOOLS]
+    replies = [wire_reply("chat", text=FORMS[form]), wire_reply("chat", text="Done.")]
+    async with ScriptedServer(replies, facts=SMALL) as server:
+        ran = await run(capsys, *run_with(server, "--workspace", str(tmp_path), *options, "Write a.txt."))
+    assert ran.out.strip().endswith("Done.")
+    assert (tmp_path / "a.txt").read_text() == "one"
+
+
+async def test_a_model_that_is_not_known_to_write_calls_as_text_writes_nothing_unasked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "Write a.txt."]
+    replies = [wire_reply("chat", text=FORMS["hermes"]), wire_reply("chat", text="I may not.")]
+    async with ScriptedServer(replies) as server:
+        await run(capsys, *run_with(server, *work))
+        assert "may only be a quotation" in server.requests[1].body["messages"][-1]["content"]
+    assert not (tmp_path / "a.txt").exists()
+
+
+async def test_a_model_whose_calls_fail_by_conform_writes_them_as_text_unasked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    answers = iter([FORMS["hermes"], "Done."])
+    is_checked = False
+
+    def answer(request: ReceivedRequest) -> Reply:
+        return wire_reply("chat", text=next(answers)) if is_checked else talk(request)
+
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "--edit-format", "tools", "Write a.txt."]
+    async with ScriptedServer(answer) as server:
+        place = ["--base-url", f"{server.url}/v1", "--model", "m"]
+        await run(capsys, "conform", *place, "--only", "tool-call", "text-edit")
+        is_checked = True
+        await run(capsys, *run_with(server, *work))
+    assert (tmp_path / "a.txt").read_text() == "one"
+
+
+async def test_the_text_mode_still_writes_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "--edit-format", "text", "Write a.txt."]
+    async with ScriptedServer([wire_reply("chat", text="a.txt\n```\none\n```\n")]) as server:
+        await run(capsys, *run_with(server, *work))
+    assert (tmp_path / "a.txt").read_text() == "one\n"
+
+
+LONG = "".join(f"def f{number}(a):\n    return a + {number}\n\n\n" for number in range(165))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answers", "code", "message"),
+    [
+        ("Fix f3 in a.py.", ["a.py\n```\n    return a\n```\n"] * 2, 1, "a.py as it was written cannot be read"),
+        ("Fix f3 in a.py.", ["f3 is right."] * 2, 1, "The model answered without a file that could be written"),
+        ("Fix f3 in a.py.", [f"a.py\n```\n{LONG}```\n"] * 2, 1, "The model wrote what the file holds already"),
+        ("What does f3 in a.py do?", ["a.py\n```\ndef f3(a):\n    return a\n```\n"], 0, ""),
+    ],
+)
+async def test_the_exit_code_says_whether_a_file_was_changed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, prompt: str, answers: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "a.py").write_text(LONG)
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "--edit-format", "text", prompt]
+    async with ScriptedServer([wire_reply("chat", text=answer) for answer in answers]) as server:
+        ran = await run(capsys, *run_with(server, *work))
+    assert (ran.code, message in ran.err) == (code, True)
+    assert (tmp_path / "a.py").read_text() == LONG

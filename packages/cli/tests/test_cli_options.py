@@ -47,7 +47,7 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
-_OWN_SAMPLES = {"temperature": 1.5, "top_p": 0.5, "server_tool": ["web_search", "web_fetch"]}
+_OWN_SAMPLES = {"temperature": 1.5, "top_p": 0.5, "tool_search": 0.5, "server_tool": ["web_search", "web_fetch"]}
 """Where no number or no text of any kind is allowed."""
 
 

@@ -86,6 +86,14 @@ async def test_tools_of_the_provider_labels_and_headers(capsys: Capture) -> None
     assert request.headers["x-team"] == "blue"
 
 
+async def test_a_websocket_is_opened_only_if_it_is_asked_for(capsys: Capture) -> None:
+    async with ScriptedServer([wire_reply("responses", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--websocket", "--compact-by", "provider", wire="responses"))
+        assert [request.method for request in server.requests] == ["GET"]
+    assert ran.code != 0
+    assert "WebSocket" in ran.err
+
+
 async def refused(capsys: Capture, *words: str) -> Ran:
     async with ScriptedServer([]) as server:
         ran = await run(capsys, *run_with(server, "Hi", *words))

@@ -40,17 +40,18 @@ async def serving(
         await asyncio.wait_for(process.communicate(), 40)
 
 
-async def ask(ready: dict[str, Any], **settings: str) -> None:
+def create_session(ready: dict[str, Any], **settings: str) -> str:
+    headers = {"Authorization": f"Bearer {ready['token']}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{ready['url']}/sessions", json.dumps(settings).encode(), headers)
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.loads(answer.read())["id"]
+
+
+async def ask(ready: dict[str, Any], prompt: str = "Write a file.", **settings: str) -> None:
     """Make a session and let it answer one request."""
-
-    def create() -> str:
-        headers = {"Authorization": f"Bearer {ready['token']}", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{ready['url']}/sessions", json.dumps(settings).encode(), headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return json.loads(answer.read())["id"]
-
-    async with heald_server.connect(ready["url"], ready["token"], session=await asyncio.to_thread(create)) as agent:
-        result = await agent.run("Write a file.")
+    session = await asyncio.to_thread(create_session, ready, **settings)
+    async with heald_server.connect(ready["url"], ready["token"], session=session) as agent:
+        result = await agent.run(prompt)
         assert result.status == "completed", result
 
 
@@ -148,5 +149,20 @@ async def test_the_edit_format_that_conform_kept_is_used() -> None:
         async with serving(model) as (ready, _):
             for settings in ({"workspace": "work"}, {}):
                 model.requests.clear()
-                await ask(ready, **settings)
+                await ask(ready, "Hello.", **settings)
                 assert "tools" not in model.requests[0].body
+
+
+async def test_files_that_others_changed_are_named_to_the_model(tmp_path: Path) -> None:
+    here("code.py").write_text("one = 1\n")
+    read = wire_reply("chat", calls=[ToolCall(id="c1", name="read_file", input={"path": "code.py"})])
+    script = [read, *(wire_reply("chat", text="Done.") for _ in range(2))]
+    async with ScriptedServer(script) as model, serving(model, "--data", str(tmp_path / "data")) as (ready, _):
+        session = await asyncio.to_thread(create_session, ready, workspace="work")
+        async with heald_server.connect(ready["url"], ready["token"], session=session) as agent:
+            await agent.run("Read it.")
+            here("code.py").write_text("two = 2\n")
+            await agent.run("And now?")
+    systems = [str(request.body["messages"][0]["content"]) for request in model.requests]
+    assert ["Files that changed" in system for system in systems] == [False, False, True]
+    assert "code.py" in systems[-1].partition("Files that changed")[2]

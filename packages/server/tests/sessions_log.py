@@ -1,6 +1,6 @@
 """Events of a log that tests of streams make themselves."""
 
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import TextDelta
 
 LOG = "ses_a"
@@ -8,4 +8,4 @@ LOG = "ses_a"
 
 def delta_event(seq: int, text: str = "word ") -> Event:
     delta = TextDelta(0, "block", text)
-    return Event(seq, f"{LOG}-1-{seq}", LOG, "ex", delta.type, delta.layer, 0.0, 1, delta)
+    return new_event(seq, f"{LOG}-1-{seq}", LOG, "ex", delta.type, delta.layer, 0.0, 1, delta)

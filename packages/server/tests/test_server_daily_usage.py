@@ -2,7 +2,7 @@
 
 import pytest
 
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import ExchangeResponse
 from heald.core.turn import Usage
 from heald_server.access.usage_meters import DAY, UsageMeters
@@ -12,7 +12,7 @@ from heald_server.server_limits import ServerLimits
 
 def _ended(session: str, usd: float | None, tokens: int = 10, delegated: Usage | None = None) -> Event:
     response = ExchangeResponse("completed", "end_turn", 1.0, 1, Usage(output=tokens), usd, delegated=delegated)
-    return Event(1, "e", session, "ex", response.type, response.layer, 0.0, 1, response)
+    return new_event(1, "e", session, "ex", response.type, response.layer, 0.0, 1, response)
 
 
 def test_what_a_delegate_spent_is_counted_once() -> None:

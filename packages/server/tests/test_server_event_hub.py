@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from heald.agent.model_chain import ModelLike
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import TextDelta
 from heald_server.streams import event_hub
 from heald_server.streams.event_hub import BATCH_EVENTS, EventHub, HubMemory, HubReader
@@ -14,7 +14,7 @@ from serving_parts import S, served
 
 def _event(seq: int, text: str = "word ") -> Event:
     delta = TextDelta(0, "block", text)
-    return Event(seq, f"e{seq}", "ses_a", "ex", delta.type, delta.layer, 0.0, 1, delta)
+    return new_event(seq, f"e{seq}", "ses_a", "ex", delta.type, delta.layer, 0.0, 1, delta)
 
 
 def _read_all(hub: EventHub, reader: HubReader) -> list[int]:

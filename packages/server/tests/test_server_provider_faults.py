@@ -80,7 +80,7 @@ async def test_m05_out_of_money_is_asked_once(tmp_path: Path, wire: str) -> None
                 said = await answer.text()
             assert len(provider.requests) == before + 1, path
             assert CANARY not in said
-        assert loads((await _plain(server))[1])["error"]["type"] == "quota_exhausted"
+        assert loads((await _plain(server))[1])["error"]["type"] == "insufficient_quota"
 
 
 async def _plain(server: Served) -> tuple[int, str]:

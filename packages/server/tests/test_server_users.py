@@ -361,6 +361,8 @@ async def test_two_owners_cannot_see_name_cancel_or_watch_each_others_sessions(t
             ("GET", f"{at}/blobs/{digest}", None),
             ("GET", f"{at}/files", None),
             ("POST", f"{at}/fork", {}),
+            ("POST", f"{at}/fork", {"change": {"prompt": "Mine"}}),
+            ("GET", f"{at}/compare/{session}", None),
         ):
             async with client.request(method, path, json=body, headers=bob) as answer:
                 assert answer.status == 404, (method, path, await answer.text())
@@ -403,6 +405,10 @@ async def test_a_link_lets_another_user_read_or_work_in_one_project(tmp_path: Pa
         assert await asked("DELETE", f"/projects/{project}", writing["secret"]) == 403
         assert await asked("POST", at, writing["secret"], {"writable": True}) == 403
         assert await asked("GET", "/sessions/ses_variant", "rubbish") == 404
+        await sessions.store.create(msgspec.structs.replace(info, id="ses_other"))
+        assert await asked("GET", "/sessions/ses_variant/compare/ses_other", reading["secret"]) == 200
+        assert await asked("GET", f"/sessions/ses_variant/compare/{private}", reading["secret"]) == 404
+        assert await asked("POST", "/sessions/ses_variant/fork", writing["secret"], {"change": {"prompt": "Hi"}}) == 403
         async with server.client.get(f"/sessions/ses_variant?share={reading['secret']}", headers=bob) as answer:
             assert answer.status == 200
         async with server.client.get(

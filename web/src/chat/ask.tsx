@@ -67,7 +67,7 @@ const COMMANDS = ["command", "url", "cwd", "path"];
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** All that the tool gets, and the diff that it makes. */
-function Arguments({ request }: { request: ApprovalRequest }) {
+export function Arguments({ request }: { request: ApprovalRequest }) {
   const diff = request.diff ?? "";
   const input = Object.entries(request.input ?? {}).map(([name, value]): [string, string] => [
     PLAIN_NAME.test(name) ? name : escapeLine(JSON.stringify(name)),
@@ -111,7 +111,7 @@ function Inputs({ input }: { input: [string, string][] }) {
   );
 }
 
-function Answer({ question, session }: { question: Question; session: string }) {
+export function Answer({ question, session }: { question: Question; session: string }) {
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const answer = (words: string) => {

@@ -22,6 +22,8 @@ export function pageNameOf({ name, page }: Attachment): string {
 export type Role = "" | "desktop" | "mobile" | "detail";
 
 const MOST = 32_000_000;
+/** Attachments of an earlier load of the page may still be there: ids must differ from theirs. */
+const LOADED = Date.now().toString(36);
 let count = 0;
 
 /** Read what can be used, with `designs` also files of Figma; the others are named in `refused`. */
@@ -37,7 +39,7 @@ export async function readFiles(files: Iterable<File>, designs = false): Promise
     else {
       const data = kind === "html" || kind === "figma" ? await file.text() : await dataUrl(file);
       const fault = kind === "image" ? await faultOf(file.name, data) : null;
-      if (fault === null) read.push({ id: `a${++count}`, kind, name: file.name, data });
+      if (fault === null) read.push({ id: `${LOADED}-${++count}`, kind, name: file.name, data });
       else refused.push(fault);
     }
   }

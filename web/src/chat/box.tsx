@@ -1,7 +1,8 @@
 /** A box to write in that takes pasted, dropped and picked files as well. */
 
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { Button, IconButton } from "../parts/button";
+import type { Change } from "../parts/kept";
 import { showToast } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
 import { type Attachment, pageNameOf, readFiles, type Role } from "./attachments";
@@ -12,7 +13,7 @@ interface Props {
   text: string;
   onText(text: string): void;
   attachments: Attachment[];
-  onAttachments(attachments: Attachment[]): void;
+  onAttachments(change: Change<Attachment[]>): void;
   onSubmit(): void;
   disabled?: boolean;
   accept?: string;
@@ -44,8 +45,6 @@ export function Box(props: Props) {
     element.style.height = `${Math.min(element.scrollHeight, 280)}px`;
   }, [text]);
 
-  const latest = useRef(attachments); // reading takes a moment, in which others may be added or removed
-  latest.current = attachments;
   const reading = useRef<Promise<void>>(Promise.resolve()); // files are added in the order in which they were chosen
   const addFiles = async (files: File[]) => {
     setChecking((now) => now + 1);
@@ -53,17 +52,14 @@ export function Box(props: Props) {
     const add = async () => {
       const { read, refused } = await found.finally(() => setChecking((now) => now - 1));
       for (const words of refused) showToast(words, "error");
-      if (read.length === 0) return;
-      latest.current = [...latest.current, ...read];
-      onAttachments(latest.current);
+      if (read.length > 0) onAttachments((current) => [...current, ...read]); // others may have been added or removed
     };
     reading.current = reading.current.then(add, add);
     await reading.current;
   };
 
   // Files may be dropped anywhere on the page, and pasted wherever nothing else is being written.
-  const add = useRef(addFiles);
-  add.current = addFiles;
+  const receive = useEffectEvent((files: File[]) => void addFiles(files));
   useEffect(() => {
     let depth = 0;
     const isOurs = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true && document.querySelector("dialog[open]") === null;
@@ -85,13 +81,13 @@ export function Box(props: Props) {
       event.preventDefault();
       depth = 0;
       setOver(false);
-      void add.current([...event.dataTransfer.files]);
+      receive([...event.dataTransfer.files]);
     };
     const paste = (event: ClipboardEvent) => {
       const files = [...(event.clipboardData?.files ?? [])];
       if (files.length === 0 || event.defaultPrevented || isTyping(event.target)) return;
       event.preventDefault();
-      void add.current(files);
+      receive(files);
     };
     document.addEventListener("dragenter", enter);
     document.addEventListener("dragleave", leave);

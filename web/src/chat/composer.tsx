@@ -9,6 +9,7 @@ import { showFailure } from "../parts/toasts";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
 import { type Attachment, splitData } from "./attachments";
 import { Box } from "./box";
+import { unsentAttachments, unsentText } from "./unsent";
 
 interface Props {
   session: string;
@@ -39,8 +40,8 @@ export function Composer({ session, conversation }: Props) {
     setSending(true);
     try {
       await sessions.send(session, contentOf(text, attachments), busy ? whenBusy : "queue");
-      setText("");
-      setAttachments([]);
+      setText((current) => unsentText(current, text));
+      setAttachments((current) => unsentAttachments(current, attachments));
     } catch (error) {
       showFailure(error);
     } finally {

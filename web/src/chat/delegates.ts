@@ -2,75 +2,84 @@
  * Subagents of a session. Their events arrive live; events that the page missed are read from their logs.
  */
 
-import { useEffect, useReducer, useRef, useState } from "react";
-import { useLive } from "../live/hooks";
-import { Conversation } from "../log/conversation";
+import { useCallback, useEffect, useReducer, useSyncExternalStore } from "react";
+import { useConnection, useLive } from "../live/hooks";
+import type { Live } from "../live/live";
+import type { Conversation } from "../log/conversation";
 import type { LogEvent } from "../log/event";
 import { get, route } from "../wire/rest";
-import type { EventSocket } from "../wire/socket";
-
-type ByCall = ReadonlyMap<string, string>;
 
 const PAGE = 1000;
-const requests = new Map<string, Promise<ByCall>>();
-const watched = new WeakSet<EventSocket>();
+/** Pause before a failed request is repeated, in ms. */
+const RETRY = 2000;
 
-/** The sessions of subagents by their call. Requested once for each connection. */
-function delegatesOf(session: string, socket: EventSocket): Promise<ByCall> {
-  if (!watched.has(socket)) {
-    watched.add(socket);
-    socket.onState(() => requests.clear());
-  }
-  const pending = requests.get(session);
-  if (pending !== undefined) return pending;
-  const request = get<{ delegates: { session: string; call_id: string }[] }>(route("sessions", session, "delegates")).then(
-    ({ delegates }) => new Map(delegates.map((delegate) => [delegate.call_id, delegate.session])),
-    () => new Map<string, string>(),
-  );
-  requests.set(session, request);
-  return request;
+interface Request {
+  visits: number;
+  settled: Promise<void>;
 }
 
-/** Read the rest of a log, from the position of a conversation. */
-async function readOn(conversation: Conversation): Promise<void> {
-  for (;;) {
-    const path = `${route("sessions", conversation.session, "log")}?after=${conversation.seq}&limit=${PAGE}`;
-    const { events } = await get<{ events: LogEvent[] }>(path);
-    for (const event of events) conversation.feed(event);
-    if (events.length < PAGE) return;
+/** The last request for each session, of each connection. */
+const requests = new WeakMap<Live, Map<string, Request>>();
+
+/** Ask for the subagents of a session, once for all of its calls until the connection or what is followed changes. */
+function requestDelegates(session: string, live: Live): Promise<void> {
+  let sent = requests.get(live);
+  if (sent === undefined) {
+    const bySession = new Map<string, Request>();
+    live.socket.onState(() => bySession.clear());
+    requests.set(live, bySession);
+    sent = bySession;
   }
+  const bySession = sent;
+  const last = bySession.get(session);
+  if (last !== undefined && last.visits === live.visits) return last.settled;
+  const settled = get<{ delegates: { session: string; call_id: string }[] }>(route("sessions", session, "delegates")).then(
+    ({ delegates }) => live.addDelegates(new Map(delegates.map((delegate) => [delegate.call_id, delegate.session]))),
+    (error: unknown) => {
+      if (bySession.get(session)?.settled === settled) bySession.delete(session); // a failure is not an answer
+      throw error;
+    },
+  );
+  bySession.set(session, { visits: live.visits, settled });
+  return settled;
+}
+
+async function readLog(session: string, after: number): Promise<readonly LogEvent[]> {
+  return (await get<{ events: LogEvent[] }>(`${route("sessions", session, "log")}?after=${after}&limit=${PAGE}`)).events;
+}
+
+/** Call `request` until it succeeds or the returned function is called. */
+function retried(request: () => Promise<void>): () => void {
+  let timer: number | undefined;
+  let active = true;
+  const attempt = () => {
+    request().catch(() => {
+      if (active) timer = window.setTimeout(attempt, RETRY);
+    });
+  };
+  attempt();
+  return () => {
+    active = false;
+    window.clearTimeout(timer);
+  };
 }
 
 /** The conversation of the subagent that works for a call; null if there is none. */
 export function useDelegate(parent: string, call: string): Conversation | null {
   const live = useLive();
+  const isOpen = useConnection() === "open";
   const [, rerender] = useReducer((count: number) => count + 1, 0);
-  const [stored, setStored] = useState<string | null>(null);
-  const read = useRef<Conversation | null>(null);
-  const reading = useRef(false);
-  const session = live.delegateOf(call) ?? stored;
-  const received = session === null ? undefined : live.at(session)?.conversation;
-  const whole = received !== undefined && received.events.length === received.seq;
+  const subscribe = useCallback((listener: () => void) => live.listenToCall(call, listener), [live, call]);
+  const session = useSyncExternalStore(subscribe, () => live.delegateOf(call) ?? null);
   useEffect(() => {
-    if (session !== null) return live.listen(session, rerender);
-    let current = true;
-    void delegatesOf(parent, live.socket).then((sessions) => current && setStored(sessions.get(call) ?? null));
-    return () => {
-      current = false;
-    };
-  }, [live, parent, call, session]);
-  const replay = session === null || whole ? null : (read.current ??= new Conversation(session));
-  for (const event of replay === null ? [] : (received?.events ?? [])) if (event.seq === (replay?.seq ?? 0) + 1) replay?.feed(event);
-  const behind = replay !== null && (replay.seq === 0 || replay.seq < (received?.seq ?? 0));
+    if (session !== null || !isOpen) return undefined;
+    return retried(() => requestDelegates(parent, live));
+  }, [live, parent, session, isOpen]);
+  useEffect(() => (session === null ? undefined : live.listen(session, rerender)), [live, session]);
+  const isMissing = session !== null && !live.isWhole(session);
   useEffect(() => {
-    if (!behind || replay === null || reading.current) return;
-    reading.current = true;
-    void readOn(replay)
-      .catch(() => undefined)
-      .finally(() => {
-        reading.current = false;
-        rerender();
-      });
-  }, [behind, replay, received?.seq]);
-  return whole ? received : replay;
+    if (session === null || !isMissing || !isOpen) return undefined;
+    return retried(() => live.readMissing(session, readLog));
+  }, [live, session, isMissing, isOpen]);
+  return session === null ? null : (live.at(session)?.conversation ?? null);
 }

@@ -26,10 +26,8 @@ export function Files({ session, conversation }: { session: string; conversation
   const [chosen, setChosen] = useState<string | null>(null);
   const [view, setView] = useState<"changes" | "content" | "history">("changes");
   if (fetched.value !== null && fetched.value.changes !== unjudged) setUnjudged(fetched.value.changes);
-  const paths = useMemo(() => {
-    const all = new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()]);
-    return [...all];
-  }, [listed.value, conversation, conversation.files.size]);
+  const names = [...new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()])].join("\n");
+  const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
   const path = chosen ?? unjudged.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
   if (paths.length === 0) return <div className="empty">{listed.loading ? "Loading…" : "No files yet."}</div>;
   const open = unjudged.find((change) => change.path === path);

@@ -89,7 +89,7 @@ export const Said = memo(function Said({ item, display }: { item: TextItem; disp
   return (
     <div className={`said ${item.refusal ? "refusal" : ""}`}>
       {item.refusal && <span className="badge warn">Declined</span>}
-      <Prose text={display === undefined ? item.text : display(item.text)} open={item.open} />
+      <Prose text={display === undefined ? item.text : display(item.text)} />
       {item.cut && <span className="badge">Stopped here</span>}
       <Sources sources={item.sources} label="Sources" />
     </div>

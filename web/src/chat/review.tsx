@@ -18,11 +18,11 @@ const WORDS = { created: "New file", changed: "Changed", deleted: "Deleted" } as
 
 export function Review({ session, change, onJudged }: Props) {
   const fetched = useFetched(`${session}-${change.path}-${change.base}-${change.hash}`, () => changes.of(session, change.path));
-  const last = useRef<Hunks | null>(null);
+  const [last, setLast] = useState<Hunks | null>(null); // it stays while the next state is loaded
   const box = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
-  if (fetched.value !== null) last.current = fetched.value;
-  const seen = last.current?.path === change.path ? last.current : null;
+  if (fetched.value !== null && fetched.value !== last) setLast(fetched.value);
+  const seen = last?.path === change.path ? last : null;
   if (fetched.error !== null) return <div className="note error">{fetched.error.message}</div>;
   if (seen === null) return <div className="empty">Loading…</div>;
   const judge = (decision: Decision, hunk?: number) => {

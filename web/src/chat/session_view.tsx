@@ -1,11 +1,13 @@
 /** A session: its conversation, and beside it its files and its log. */
 
-import { lazy, Suspense, useCallback, useState } from "react";
+import { Suspense, useCallback, useState } from "react";
 import { useFollowed } from "../live/hooks";
 import { textOf } from "../log/content";
 import type { UserItem } from "../log/item";
+import { Boundary } from "../parts/boundary";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { lazyPart } from "../parts/lazy_part";
 import { Segmented } from "../parts/segmented";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
@@ -17,7 +19,7 @@ import { Files } from "./files";
 import { SessionSettings } from "./session_settings";
 import { Thread } from "./thread";
 
-const Inspector = lazy(() => import("../events/inspector").then((module) => ({ default: module.Inspector })));
+const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
 type Tab = "chat" | "files" | "events";
 
@@ -77,6 +79,11 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
           </span>
         )}
         <span className="badge hide-small">{conversation.transcript.model || info.value?.settings.model}</span>
+        {info.value?.parent && (
+          <Button small look="quiet" icon="compare" title="Compare with the session that it was forked from" onClick={() => go("compare", info.value?.parent ?? "", id)}>
+            Compare
+          </Button>
+        )}
         <Segmented
           tabs
           label="Parts of the session"
@@ -97,13 +104,15 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
         </div>
         {side !== "chat" && (
           <aside className="session-side" aria-label={side === "files" ? "Files" : "Events"}>
-            {side === "files" ? (
-              <Files session={id} conversation={conversation} />
-            ) : (
-              <Suspense fallback={<div className="empty">Loading…</div>}>
-                <Inspector session={id} conversation={conversation} />
-              </Suspense>
-            )}
+            <Boundary level="panel" resetKey={side}>
+              {side === "files" ? (
+                <Files session={id} conversation={conversation} />
+              ) : (
+                <Suspense fallback={<div className="empty">Loading…</div>}>
+                  <Inspector session={id} conversation={conversation} />
+                </Suspense>
+              )}
+            </Boundary>
           </aside>
         )}
       </div>

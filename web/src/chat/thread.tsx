@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { Followed } from "../live/live";
 import type { Conversation, Status } from "../log/conversation";
 import type { Item, UserItem } from "../log/item";
+import { Boundary } from "../parts/boundary";
 import { SessionContext } from "../parts/picture";
 import { VirtualList } from "../parts/virtual";
 import { Elapsed } from "./elapsed";
@@ -18,13 +19,19 @@ interface Props {
   onRetry?(item: UserItem): void;
   /** What is shown of a text of the agent; all of it by default. */
   display?(text: string): string;
+  /** Which items are shown; all of them by default. */
+  show?(item: Item): boolean;
 }
 
-export function Thread({ session, followed, onBranch, onRetry, display }: Props) {
+export function Thread({ session, followed, onBranch, onRetry, display, show }: Props) {
   const { conversation } = followed;
   const idle = conversation.exchange === null;
   const render = useCallback(
-    (item: Item) => <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} display={display} />,
+    (item: Item) => (
+      <Boundary level="item" resetKey={item}>
+        <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} display={display} />
+      </Boundary>
+    ),
     [session, idle, onBranch, onRetry, display],
   );
   if (!followed.complete && conversation.transcript.items.length === 0) {
@@ -39,7 +46,7 @@ export function Thread({ session, followed, onBranch, onRetry, display }: Props)
       <VirtualList
         label="Conversation"
         className="thread"
-        items={conversation.transcript.items}
+        items={show === undefined ? conversation.transcript.items : conversation.transcript.items.filter(show)}
         version={conversation.version}
         seq={conversation.seq}
         busy={!followed.complete}

@@ -1,6 +1,6 @@
 /** A tool call: there with the first byte of its arguments, and one card until its result is known. */
 
-import { memo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { type Json, type JsonObject, picturesOf, resultText } from "../log/content";
 import type { Item, ToolItem } from "../log/item";
 import { countOf, Diff } from "../parts/diff";
@@ -10,6 +10,7 @@ import { Picture } from "../parts/picture";
 import { Ask } from "./ask";
 import { useDelegate } from "./delegates";
 import { Elapsed } from "./elapsed";
+import { AppFrame, appOf } from "./mcp_app";
 import { Said, Thought } from "./messages";
 import { ServerTool } from "./sources";
 
@@ -28,8 +29,13 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
   const waits = item.approval !== null || item.question !== null;
   const open = chosen ?? false;
   const diffs = item.changes.filter((change) => change.diff);
+  const app = useMemo(() => appOf(item), [item]);
   return (
-    <div className={`tool ${item.phase}`} role="group" aria-label={`Tool ${item.name}`}>
+    <div
+      className={`tool ${item.phase}${item.parent === null ? "" : " inner"}`}
+      role="group"
+      aria-label={item.parent === null ? `Tool ${item.name}` : `Tool ${item.name}, called by the program`}
+    >
       <button type="button" className="tool-head" aria-expanded={open} onClick={() => setChosen(!open)}>
         <Sign item={item} />
         <span className="tool-name">{plain(item.name)}</span>
@@ -67,6 +73,7 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
           )}
         </div>
       )}
+      {app !== null && <AppFrame app={app} title={`App of ${plain(item.name)}`} />}
       {!open && item.result !== null && picturesOf(item.result).length > 0 && (
         <div className="tool-body">
           <Pictures item={item} />
@@ -151,21 +158,48 @@ export function signOf(item: ToolItem): [IconName | null, string] {
     case "done":
       return ["check", "done"];
     case "failed":
-      return ["alert", item.status ?? "failed"];
+      if (hasFailingCode(item)) return ["alert", `failed with exit code ${item.exitCode}`];
+      return ["alert", item.status === null || item.status === "ok" ? "failed" : item.status];
   }
 }
 
 const COUNTS = /(?:^|[ ,·]+)(?:new, )?(?:\d+ lines?|\+\d+ −\d+|[+]\d+ [-]\d+)$/;
 
+/** How the result of a command begins. */
+const EXIT = /^exit code \d+(?:, [\d.]+ s)?(?:, )?/;
+
+/** What a call does, and what came of it. */
 export function summaryOf(item: ToolItem): string {
-  if (item.onClient) return item.summary ? `${WAITS_FOR_CLIENT} · ${item.summary}` : WAITS_FOR_CLIENT;
-  // The lines that a call changed are counted once, beside it.
-  const words = item.changes.length > 0 ? item.summary.replace(COUNTS, "").trim() : item.summary;
-  const files = filesOf(item);
-  const parts = files.some((path) => words.includes(path)) ? [words] : [listed(files), words];
-  if (item.phase === "failed" && item.status !== null && item.status !== "error") parts.unshift(item.status.replace("_", " "));
+  if (item.onClient) return item.subject ? `${WAITS_FOR_CLIENT} · ${item.subject}` : WAITS_FOR_CLIENT;
+  const outcome = outcomeOf(item);
+  const subject = subjectOf(item, outcome);
+  const parts = outcome.includes(subject) ? [outcome] : [subject, outcome];
+  if (hasFailingCode(item)) parts.unshift(`exit code ${item.exitCode}`);
+  else if (item.phase === "failed" && item.status !== null && item.status !== "error" && item.status !== "ok") parts.unshift(item.status.replace("_", " "));
   return parts.filter((part) => part !== "").join(" · ");
 }
+
+function outcomeOf(item: ToolItem): string {
+  if (hasFailingCode(item)) return item.summary.replace(EXIT, ""); // it stands in front
+  // The lines that a call changed are counted once, beside it.
+  return item.changes.length > 0 ? item.summary.replace(COUNTS, "").trim() : item.summary;
+}
+
+/** The files that it wrote, else its tool's words; a log without those has its path or command. */
+function subjectOf(item: ToolItem, outcome: string): string {
+  const files = filesOf(item);
+  const isOver = item.phase === "done" || item.phase === "failed";
+  if (files.length > 0 && (isOver || item.subject === "")) return files.some((path) => outcome.includes(path)) ? "" : listed(files);
+  if (item.subject !== "" || !isOver) return item.subject;
+  const named = item.input?.["command"] ?? item.input?.["path"];
+  return typeof named === "string" ? named.slice(0, MAX_SUBJECT).replace(/\s+/g, " ") : "";
+}
+
+function hasFailingCode(item: ToolItem): boolean {
+  return item.phase === "failed" && (item.exitCode ?? 0) !== 0;
+}
+
+const MAX_SUBJECT = 120;
 
 /** The files that a call writes, by their paths: its result counts lines and does not repeat them. */
 function filesOf(item: ToolItem): string[] {

@@ -2,7 +2,7 @@
 
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import { base } from "./setup";
 
 interface Props {
@@ -16,27 +16,28 @@ interface Props {
 export function Editor({ path, text, readOnly, onChange, onSave }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const calls = useRef({ onChange, onSave });
-  calls.current = { onChange, onSave };
+  const change = useEffectEvent(onChange);
+  const save = useEffectEvent(() => {
+    onSave();
+    return true;
+  });
+
+  const firstText = useEffectEvent(() => text); // later texts are put in below; the editor itself is made once a file
 
   useEffect(() => {
     if (box.current === null) return undefined;
-    const save = () => {
-      calls.current.onSave();
-      return true;
-    };
     const editor = new EditorView({
       parent: box.current,
       state: EditorState.create({
-        doc: text,
+        doc: firstText(),
         extensions: [
-          keymap.of([{ key: "Mod-s", run: save }]),
+          keymap.of([{ key: "Mod-s", run: () => save() }]),
           base(path),
           EditorState.readOnly.of(readOnly),
           EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Content of ${path}` }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((transaction) => transaction.isUserEvent("sync"))) {
-              calls.current.onChange(update.state.doc.toString());
+              change(update.state.doc.toString());
             }
           }),
         ],
@@ -47,7 +48,6 @@ export function Editor({ path, text, readOnly, onChange, onSave }: Props) {
       view.current = null;
       editor.destroy();
     };
-    // The text that comes later is put in below; the editor itself is made once a file.
   }, [path, readOnly]);
 
   useEffect(() => {

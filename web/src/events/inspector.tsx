@@ -1,6 +1,7 @@
 /** A live look into the log: by layer, by word, and as a waterfall. */
 
 import { useDeferredValue, useMemo, useState } from "react";
+import { WhatIf } from "../chat/what_if";
 import type { Conversation } from "../log/conversation";
 import type { Layer, LogEvent } from "../log/event";
 import { Button, IconButton } from "../parts/button";
@@ -18,10 +19,12 @@ export function Inspector({ session, conversation }: { session: string; conversa
   const [hidden, setHidden] = useState<ReadonlySet<Layer>>(new Set());
   const [words, setWords] = useState("");
   const [chosen, setChosen] = useState<LogEvent | null>(null);
+  const [forking, setForking] = useState(false);
   const search = useDeferredValue(words.trim().toLowerCase());
   const version = useDeferredValue(conversation.version);
   const rows = useMemo(
     () => conversation.events.filter((event) => !hidden.has(event.layer) && matches(event, search)),
+    // oxlint-disable-next-line react/exhaustive-deps -- events are added in place; the version says that there are more
     [conversation, version, hidden, search],
   );
   return (
@@ -90,6 +93,9 @@ export function Inspector({ session, conversation }: { session: string; conversa
               {chosen.seq} {chosen.type}
             </h3>
             <span className="faint mono">{new Date(chosen.time * 1000).toISOString()}</span>
+            <Button small icon="branch" onClick={() => setForking(true)}>
+              What if…
+            </Button>
             <IconButton small icon="close" label="Close" onClick={() => setChosen(null)} />
           </div>
           <pre className="code-box" tabIndex={0}>
@@ -97,6 +103,7 @@ export function Inspector({ session, conversation }: { session: string; conversa
           </pre>
         </div>
       )}
+      {chosen !== null && forking && <WhatIf session={session} event={chosen} onClose={() => setForking(false)} />}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { duration } from "../parts/format";
 import { Rows } from "../parts/rows";
 
 export function Waterfall({ conversation, version }: { conversation: Conversation; version: number }) {
+  // oxlint-disable-next-line react/exhaustive-deps -- events are added in place; the version says that there are more
   const spans = useMemo(() => spansOf(conversation.events), [conversation, version]);
   const now = conversation.events.at(-1)?.time ?? 0;
   const parts = useMemo(() => grouped(spans), [spans]);

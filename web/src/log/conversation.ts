@@ -178,6 +178,7 @@ export class Conversation {
   }
 
   private result(result: ToolResult): void {
+    for (const [name, question] of this.questions) if (question.call_id === result.id) this.questions.delete(name);
     if (this.clientCalls.delete(result.id)) this.status = this.clientCalls.size > 0 ? "waiting" : "working";
     const tool = this.tools.get(result.id);
     if (tool !== undefined) {

@@ -47,13 +47,20 @@ export interface ToolItem extends Placed {
   messageId: string;
   id: string;
   name: string;
+  /** The call whose program made it. */
+  parent: string | null;
   /** The arguments as they arrive. */
   json: string;
   input: JsonObject | null;
   invalid: string | null;
   phase: ToolPhase;
   status: ToolStatus | null;
+  /** What the call does, in its tool's words; it stays when the call is over. */
+  subject: string;
+  /** What came of it. */
   summary: string;
+  /** The exit code of a command that ended. */
+  exitCode: number | null;
   started: number | null;
   durationMs: number | null;
   output: string;

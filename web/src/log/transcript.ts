@@ -1,5 +1,6 @@
 /** What a person sees of a log: a list of items, folded from the events. */
 
+import type { ToolResult } from "./content";
 import type { LogEvent, Payloads, Source } from "./event";
 import { Drafts } from "./drafts";
 import type { Item, NoticeItem, TextItem, ThinkingItem, ToolItem } from "./item";
@@ -15,6 +16,7 @@ export class Transcript {
   private shelved: Item[] = [];
   private blocks: string[] = [];
   private messageId = "";
+  private forked = false;
   private exchange: { id: string | null; seq: number; spoke: boolean } = { id: null, seq: 0, spoke: false };
 
   feed(event: LogEvent): void {
@@ -90,7 +92,7 @@ export class Transcript {
         return;
       case "tool_executing": {
         const { id, summary } = event.data;
-        this.changeTool(id, (item) => ({ ...item, phase: "running", started: event.time, summary: summary || item.summary }));
+        this.changeTool(id, (item) => ({ ...item, phase: "running", started: event.time, subject: summary || item.subject }));
         return;
       }
       case "tool_output_delta":
@@ -104,12 +106,15 @@ export class Transcript {
       }
       case "tool_result": {
         const result = event.data;
+        const exitCode = exitCodeOf(result);
+        const succeeded = result.status === "ok" && result.is_error !== true && (exitCode ?? 0) === 0;
         this.changeTool(result.id, (item) => ({
           ...item,
           result,
           onClient: false,
           status: result.status,
-          phase: result.status === "ok" ? "done" : "failed",
+          phase: succeeded ? "done" : "failed",
+          exitCode,
           summary: result.summary || item.summary,
         }));
         return;
@@ -148,8 +153,22 @@ export class Transcript {
       case "retry_scheduled":
         this.announceAttempt(event.seq, event.data);
         return;
+      case "agent_changed": {
+        const { agent, model } = event.data;
+        const speaker = agent === "" ? "The first agent" : `The agent ${agent}`;
+        this.notice(event.seq, "info", model ? `${speaker} continues, with ${model}.` : `${speaker} continues.`, null);
+        return;
+      }
+      case "session_forked": {
+        const { changed = [] } = event.data;
+        const what = changed.length > 0 ? `another ${changed.join(" and ")}` : "the same, once more";
+        this.notice(event.seq, "info", `Forked at event ${event.data.seq}: ${what}.`, null);
+        this.forked = true;
+        return;
+      }
       case "session_resumed":
-        this.notice(event.seq, "info", "The server was restarted; the session goes on from here.", null);
+        if (!this.forked) this.notice(event.seq, "info", "The server was restarted; the session goes on from here.", null);
+        this.forked = false;
         return;
       case "error_message":
         this.notice(event.seq, "error", event.data.error.message, event.data.error);
@@ -202,13 +221,22 @@ export class Transcript {
   }
 
   private called(seq: number, call: Payloads["tool_call"]): void {
-    if (!this.places.has(call.id)) this.add(tool(seq, call, this.messageId));
+    if (!this.places.has(call.id)) this.addCall(seq, call);
     this.changeTool(call.id, (item) => ({
       ...item,
       input: call.input,
       invalid: call.invalid?.message ?? null,
       phase: item.phase === "writing" ? "planned" : item.phase,
     }));
+  }
+
+  /** A call that a program made stands below the program and its earlier calls. */
+  private addCall(seq: number, call: Payloads["tool_call"]): void {
+    const parent = call.parent ?? null;
+    const item = { ...tool(seq, call, this.messageId), parent };
+    const at = this.items.findLastIndex((other) => other.kind === "tool" && parent !== null && (other.id === parent || other.parent === parent));
+    if (at < 0) this.add(item);
+    else this.replaceAll([...this.items.slice(0, at + 1), item, ...this.items.slice(at + 1)]);
   }
 
   private cite({ block, message_id: messageId, source }: Payloads["citation_added"]): void {
@@ -285,12 +313,15 @@ function tool(seq: number, call: { id: string; name: string }, messageId: string
     messageId,
     id: call.id,
     name: call.name,
+    parent: null,
     json: "",
     input: null,
     invalid: null,
     phase: "writing",
     status: null,
+    subject: "",
     summary: "",
+    exitCode: null,
     started: null,
     durationMs: null,
     output: "",
@@ -303,6 +334,14 @@ function tool(seq: number, call: { id: string; name: string }, messageId: string
     answer: null,
     onClient: false,
   };
+}
+
+/** The exit code of a command. Logs of older versions have it in the summary alone. */
+function exitCodeOf(result: ToolResult): number | null {
+  const code = result.data?.["exit_code"];
+  if (typeof code === "number") return code;
+  const stated = /^exit code (\d+)/.exec(result.summary ?? "")?.[1];
+  return stated === undefined ? null : Number(stated);
 }
 
 /** The sources with another one, which may be there already. */

@@ -3,10 +3,41 @@
  * it. Texts are kept for the tab and for the browser; pictures are too large for that and lie in a database of the browser.
  */
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+
+/** The next value, or how it follows from the current one: what a person wrote meanwhile is then not overwritten. */
+export type Change<T> = T | ((current: T) => T);
 
 const PREFIX = "heald-kept:";
 const values = new Map<string, unknown>();
+/** The texts that this tab shows. Another tab may have written another text under the same key. */
+const texts = new Map<string, string>();
+const listeners = new Map<string, Set<() => void>>();
+
+function listen(key: string, listener: () => void): () => void {
+  const others = listeners.get(key) ?? new Set();
+  listeners.set(key, others);
+  others.add(listener);
+  return () => {
+    others.delete(listener);
+    if (others.size > 0) return;
+    listeners.delete(key);
+    texts.delete(key);
+  };
+}
+
+/** A text and an object may have the same key. */
+function objectName(key: string): string {
+  return `object ${key}`;
+}
+
+function notify(key: string): void {
+  for (const listener of [...(listeners.get(key) ?? [])]) listener();
+}
+
+function applied<T>(change: Change<T>, current: T): T {
+  return typeof change === "function" ? (change as (current: T) => T)(current) : change;
+}
 
 export function readText(key: string): string {
   const name = PREFIX + key;
@@ -30,35 +61,48 @@ export function writeText(key: string, text: string): void {
 }
 
 /** A text under a key. Another key gives the text that is kept under that one. */
-export function useKeptText(key: string, initial = ""): [string, (text: string) => void] {
+export function useKeptText(key: string, initial = ""): [string, (change: Change<string>) => void] {
   const [state, setState] = useState(() => ({ key, text: readText(key) || initial }));
   const current = state.key === key ? state.text : readText(key) || initial;
+  useEffect(() => {
+    if (!texts.has(key)) texts.set(key, readText(key) || initial);
+    const update = () => setState((now) => ({ key, text: texts.get(key) ?? (now.key === key ? now.text : initial) }));
+    update();
+    return listen(key, update);
+  }, [key, initial]);
   const set = useCallback(
-    (text: string) => {
+    (change: Change<string>) => {
+      const text = applied(change, texts.get(key) ?? (readText(key) || initial));
       writeText(key, text);
-      setState({ key, text });
+      if (listeners.has(key)) texts.set(key, text);
+      notify(key);
     },
-    [key],
+    [key, initial],
   );
   return [current, set];
 }
 
 /** Any small value under a key, kept as JSON. */
-export function useKeptValue<T>(key: string, initial: T): [T, (value: T) => void] {
+export function useKeptValue<T>(key: string, initial: T): [T, (change: Change<T>) => void] {
   const [text, setText] = useKeptText(key);
-  const parsed = useRef<{ text: string; value: T }>({ text: "", value: initial });
-  if (text !== parsed.current.text) parsed.current = { text, value: text === "" ? initial : parse(text, initial) };
-  const set = useCallback((value: T) => setText(JSON.stringify(value)), [setText]);
-  return [parsed.current.value, set];
+  const [first] = useState(initial);
+  const value = useMemo(() => (text === "" ? first : parse(text, first)), [text, first]);
+  const set = useCallback(
+    (change: Change<T>) => setText((now) => JSON.stringify(applied(change, now === "" ? first : parse(now, first)))),
+    [setText, first],
+  );
+  return [value, set];
 }
 
 /** A large value under a key. It comes a moment after the first rendering if it was kept by an earlier page. */
-export function useKeptObject<T>(key: string, initial: T): [T, (value: T) => void] {
+export function useKeptObject<T>(key: string, initial: T): [T, (change: Change<T>) => void] {
+  const [first] = useState(initial);
   const [state, setState] = useState<{ key: string; value: T }>(() => ({ key, value: (values.get(key) as T | undefined) ?? initial }));
   const touched = useRef("");
-  const current = state.key === key ? state.value : ((values.get(key) as T | undefined) ?? initial);
+  const current = state.key === key ? state.value : ((values.get(key) as T | undefined) ?? first);
   useEffect(() => {
-    if (values.has(key)) return undefined;
+    const deafen = listen(objectName(key), () => setState({ key, value: (values.get(key) as T | undefined) ?? first }));
+    if (values.has(key)) return deafen;
     let active = true;
     void readObject<T>(key).then((value) => {
       if (!active || value === undefined || touched.current === key) return;
@@ -67,16 +111,18 @@ export function useKeptObject<T>(key: string, initial: T): [T, (value: T) => voi
     });
     return () => {
       active = false;
+      deafen();
     };
-  }, [key]);
+  }, [key, first]);
   const set = useCallback(
-    (value: T) => {
+    (change: Change<T>) => {
       touched.current = key;
+      const value = applied(change, (values.get(key) as T | undefined) ?? first);
       values.set(key, value);
-      setState({ key, value });
+      notify(objectName(key));
       void writeObject(key, value);
     },
-    [key],
+    [key, first],
   );
   return [current, set];
 }
@@ -93,9 +139,18 @@ export function tabName(): string {
   }
 }
 
+const forgetters = new Set<() => void>();
+
+/** Call the listener when everything is forgotten. */
+export function whenForgotten(listener: () => void): void {
+  forgetters.add(listener);
+}
+
 /** Forget everything, for somebody who signs out. */
 export function forgetKept(): void {
   values.clear();
+  texts.clear();
+  for (const forget of forgetters) forget();
   for (const storage of [sessionStorage, localStorage]) {
     for (const name of Object.keys(storage)) if (name.startsWith(PREFIX)) storage.removeItem(name);
   }
@@ -122,7 +177,7 @@ function open(): Promise<IDBDatabase> {
   });
 }
 
-async function readObject<T>(key: string): Promise<T | undefined> {
+export async function readObject<T>(key: string): Promise<T | undefined> {
   try {
     const database = await open();
     return await new Promise((resolve) => {
@@ -136,7 +191,7 @@ async function readObject<T>(key: string): Promise<T | undefined> {
   }
 }
 
-async function writeObject(key: string, value: unknown): Promise<void> {
+export async function writeObject(key: string, value: unknown): Promise<void> {
   try {
     const database = await open();
     const change = database.transaction(STORE, "readwrite");

@@ -1,35 +1,25 @@
-/** Text of a model, as markdown. What came before the last paragraph is not made anew while it streams. */
+/** Text of a model, as markdown. A block that is complete is parsed once, however much follows it. */
 
 import { memo, useMemo } from "react";
+import { blocksOf } from "./blocks";
 import { copyText } from "./clipboard";
 import { toHtml } from "./markdown";
 
-export const Prose = memo(function Prose({ text, open = false }: { text: string; open?: boolean }) {
-  const [settled, growing] = useMemo(() => (open ? split(text) : [text, ""]), [text, open]);
+export const Prose = memo(function Prose({ text }: { text: string }) {
+  const blocks = useMemo(() => blocksOf(text), [text]);
   return (
     <div className="prose" onClick={copyCode}>
-      {settled !== "" && <Html text={settled} />}
-      {growing !== "" && <Html text={growing} />}
+      {blocks.map((block, at) => (
+        <Html key={at} text={block} />
+      ))}
     </div>
   );
 });
 
 const Html = memo(function Html({ text }: { text: string }) {
-  return <div dangerouslySetInnerHTML={{ __html: toHtml(text) }} />;
+  const html = useMemo(() => ({ __html: toHtml(text) }), [text]);
+  return <div dangerouslySetInnerHTML={html} />;
 });
-
-/** Cut where a paragraph ends for good: at the last blank line that is in no code block and in no list. */
-function split(text: string): [string, string] {
-  let fence = false;
-  let at = 0;
-  let cut = 0;
-  for (const line of text.split("\n")) {
-    if (/^\s*(```|~~~)/.test(line)) fence = !fence;
-    at += line.length + 1;
-    if (!fence && line.trim() === "" && at < text.length && !/^(\s|[-*+]|\d+[.)])/.test(text.slice(at))) cut = at;
-  }
-  return [text.slice(0, cut), text.slice(cut)];
-}
 
 function copyCode(event: React.MouseEvent<HTMLElement>): void {
   const target = event.target as HTMLElement;

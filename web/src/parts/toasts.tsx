@@ -1,6 +1,6 @@
-/** Short words at the edge: what went wrong, and what was done. They are read out too. */
+/** Short messages at the edge: what went wrong, and what was done. They are read out too. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { ApiError } from "../wire/rest";
 import { IconButton } from "./button";
 import { Icon } from "./icon";
@@ -11,35 +11,61 @@ interface Toast {
   text: string;
 }
 
-let count = 0;
-let listener: (toast: Toast) => void = () => undefined;
+/** Toasts that are shown at the same time. */
+const MAX_TOASTS = 4;
+/** How long a toast is shown, in ms. */
+const DURATIONS = { info: 4000, error: 9000 } as const;
 
-export function showToast(text: string, tone: Toast["tone"] = "info"): void {
-  listener({ id: ++count, tone, text });
+let count = 0;
+let toasts: readonly Toast[] = [];
+const listeners = new Set<() => void>();
+
+function replaceToasts(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
 }
 
-/** For promises whose failure is only worth a word. */
+function dismiss(id: number): void {
+  replaceToasts(toasts.filter((toast) => toast.id !== id));
+}
+
+/** Shows a message. One that comes before the page has rendered waits for it. */
+export function showToast(text: string, tone: Toast["tone"] = "info"): void {
+  replaceToasts([...toasts.slice(1 - MAX_TOASTS), { id: ++count, tone, text }]);
+}
+
+/** Shows a rejected promise as a toast. */
 export function showFailure(error: unknown): void {
   showToast(error instanceof ApiError ? error.message : "That did not work.", "error");
 }
 
 export function Toasts() {
-  const [toasts, setToasts] = useState<Toast[]>([]);
-  useEffect(() => {
-    listener = (toast) => {
-      setToasts((now) => [...now.slice(-3), toast]);
-      window.setTimeout(() => setToasts((now) => now.filter((other) => other.id !== toast.id)), toast.tone === "error" ? 9000 : 4000);
-    };
-  }, []);
+  const current = useSyncExternalStore(subscribe, () => toasts);
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {toasts.map((toast) => (
-        <div key={toast.id} className={`toast ${toast.tone}`}>
-          <Icon name={toast.tone === "error" ? "alert" : "check"} />
-          <span className="grow">{toast.text}</span>
-          <IconButton small icon="close" label="Dismiss" onClick={() => setToasts((now) => now.filter((other) => other.id !== toast.id))} />
-        </div>
+      {current.map((toast) => (
+        <Card key={toast.id} toast={toast} />
       ))}
     </div>
   );
+}
+
+function Card({ toast }: { toast: Toast }) {
+  const { id, tone } = toast;
+  useEffect(() => {
+    const timer = window.setTimeout(() => dismiss(id), DURATIONS[tone]); // counted from when it can be read
+    return () => window.clearTimeout(timer);
+  }, [id, tone]);
+  return (
+    <div className={`toast ${tone}`}>
+      <Icon name={tone === "error" ? "alert" : "check"} />
+      <span className="grow">{toast.text}</span>
+      <IconButton small icon="close" label="Dismiss" onClick={() => dismiss(id)} />
+    </div>
+  );
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

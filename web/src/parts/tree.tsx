@@ -19,60 +19,94 @@ interface Folder {
 
 export function Tree({ paths, chosen, onChoose, label, note }: Props) {
   const root = useMemo(() => grown(paths), [paths]);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [focused, setFocused] = useState<string | null>(null);
+  const rows = useMemo(() => rowsOf(root, "", 0, closed), [root, closed]);
+  // The tree is one tab stop: the row that had the focus last, else the chosen file, else the first row.
+  const isRow = (key: string | null) => key !== null && rows.some((row) => row.key === key);
+  const stop = [focused, chosen].find(isRow) ?? rows[0]?.key ?? null;
+  const fold = (key: string, open: boolean) => {
+    const next = new Set(closed);
+    if (open) next.delete(key);
+    else next.add(key);
+    setClosed(next);
+  };
+  const press = (event: React.KeyboardEvent<HTMLElement>) => {
+    const at = rows.findIndex((row) => row.key === stop);
+    const row = rows[at];
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = targetOf(event.key, rows, at);
+    if (target === null) return;
+    event.preventDefault();
+    if (target === "open" || target === "close") fold(row.key, target === "open");
+    else event.currentTarget.querySelectorAll<HTMLElement>('[role="treeitem"]')[target]?.focus();
+  };
   return (
-    <div className="tree" role="tree" aria-label={label} onKeyDown={moveFocus}>
-      <Branch folder={root} depth={0} chosen={chosen} onChoose={onChoose} {...(note ? { note } : {})} />
+    <div className="tree" role="tree" aria-label={label} onKeyDown={press}>
+      {rows.map((row) => (
+        <button
+          key={row.key}
+          type="button"
+          role="treeitem"
+          tabIndex={row.key === stop ? 0 : -1}
+          aria-level={row.depth + 1}
+          {...(row.open === null ? { "aria-selected": row.key === chosen } : { "aria-expanded": row.open })}
+          style={{ paddingLeft: 8 + row.depth * 14 }}
+          onFocus={() => setFocused(row.key)}
+          onClick={() => (row.open === null ? onChoose(row.key) : fold(row.key, !row.open))}
+        >
+          <Icon name={row.open === null ? "file" : row.open ? "down" : "right"} size={14} />
+          <span className={row.open === null ? "grow truncate" : "truncate"}>{row.name}</span>
+          {row.open === null && note && <span className="faint mono">{note(row.key)}</span>}
+        </button>
+      ))}
     </div>
   );
 }
 
-function Branch({ folder, depth, chosen, onChoose, note }: Omit<Props, "paths" | "label"> & { folder: Folder; depth: number }) {
-  const indent = { paddingLeft: 8 + depth * 14 };
-  const rest = { chosen, onChoose, ...(note ? { note } : {}) };
-  return (
-    <>
-      {[...folder.folders].map(([name, inner]) => (
-        <Fold key={name} name={name} depth={depth}>
-          <Branch folder={inner} depth={depth + 1} {...rest} />
-        </Fold>
-      ))}
-      {folder.files.map(({ name, path }) => (
-        <button
-          key={path}
-          type="button"
-          role="treeitem"
-          aria-level={depth + 1}
-          aria-selected={path === chosen}
-          style={indent}
-          onClick={() => onChoose(path)}
-        >
-          <Icon name="file" size={14} />
-          <span className="grow truncate">{name}</span>
-          {note && <span className="faint mono">{note(path)}</span>}
-        </button>
-      ))}
-    </>
-  );
+interface Row {
+  /** The path of a file; that of a folder ends with a slash. */
+  key: string;
+  name: string;
+  depth: number;
+  /** Whether a folder is open; null for a file. */
+  open: boolean | null;
 }
 
-function Fold({ name, depth, children }: { name: string; depth: number; children: React.ReactNode }) {
-  const [open, setOpen] = useState(true);
-  return (
-    <>
-      <button
-        type="button"
-        role="treeitem"
-        aria-level={depth + 1}
-        aria-expanded={open}
-        style={{ paddingLeft: 8 + depth * 14 }}
-        onClick={() => setOpen(!open)}
-      >
-        <Icon name={open ? "down" : "right"} size={14} />
-        <span className="truncate">{name}</span>
-      </button>
-      {open && children}
-    </>
-  );
+/** The rows that are visible, from top to bottom. */
+function rowsOf(folder: Folder, prefix: string, depth: number, closed: ReadonlySet<string>): Row[] {
+  const folders = [...folder.folders].flatMap(([name, inner]) => {
+    const key = `${prefix}${name}/`;
+    const open = !closed.has(key);
+    return [{ key, name, depth, open }, ...(open ? rowsOf(inner, key, depth + 1, closed) : [])];
+  });
+  return [...folders, ...folder.files.map(({ name, path }) => ({ key: path, name, depth, open: null }))];
+}
+
+/** What a key does at a row: the row that it leads to, or opening or closing a folder; null for nothing. */
+function targetOf(key: string, rows: readonly Row[], at: number): number | "open" | "close" | null {
+  const row = rows[at];
+  if (row === undefined) return null;
+  switch (key) {
+    case "ArrowDown":
+      return Math.min(rows.length - 1, at + 1);
+    case "ArrowUp":
+      return Math.max(0, at - 1);
+    case "Home":
+      return 0;
+    case "End":
+      return rows.length - 1;
+    case "ArrowRight":
+      if (row.open === null) return null;
+      return row.open ? Math.min(rows.length - 1, at + 1) : "open";
+    case "ArrowLeft": {
+      if (row.open === true) return "close";
+      const parent = rows.slice(0, at).findLastIndex((candidate) => candidate.depth < row.depth);
+      return parent < 0 ? null : parent;
+    }
+    default:
+      return null;
+  }
 }
 
 function grown(paths: readonly string[]): Folder {
@@ -89,12 +123,4 @@ function grown(paths: readonly string[]): Folder {
     folder.files.push({ name, path });
   }
   return root;
-}
-
-function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
-  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-  event.preventDefault();
-  const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="treeitem"]')];
-  const at = items.indexOf(document.activeElement as HTMLElement);
-  items[Math.min(items.length - 1, Math.max(0, at + (event.key === "ArrowDown" ? 1 : -1)))]?.focus();
 }

@@ -1,6 +1,6 @@
 /** A long list of which only what can be seen is there. Heights are measured; the end is followed while it is in view. */
 
-import { type ReactNode, useEffect, useMemo, useReducer, useRef } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "react";
 import { Offsets } from "./offsets";
 
 interface Props<T extends { key: string }> {
@@ -28,7 +28,6 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   const atEnd = useRef(true);
   const position = useRef(0);
   const height = useRef(800);
-  const rendered = useRef("");
   const offsets = useMemo(() => new Offsets(estimate), [estimate]);
   const [, rerender] = useReducer((count: number) => count + 1, 0);
 
@@ -38,7 +37,6 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
     return offsets.between(top - OVERSCAN, top + height.current + OVERSCAN);
   };
   const isStale = useRef<() => boolean>(() => false);
-  isStale.current = () => range().join() !== rendered.current;
 
   // All measuring is done here, where the browser has just laid everything out: asking earlier would make it do so twice.
   const observer = useMemo(() => {
@@ -71,7 +69,9 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   }, [observer]);
 
   const [first, last] = range();
-  rendered.current = `${first},${last}`;
+  useLayoutEffect(() => {
+    isStale.current = () => range().join() !== `${first},${last}`;
+  });
   return (
     <div
       ref={box}

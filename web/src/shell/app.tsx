@@ -1,11 +1,13 @@
 /** The page: who is it, where are they, and what is there. */
 
 import icon from "../icon.svg";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { Suspense, useCallback, useEffect, useState } from "react";
 import { SessionView } from "../chat/session_view";
 import { LiveContext } from "../live/hooks";
 import { Live } from "../live/live";
+import { Boundary } from "../parts/boundary";
 import { IconButton } from "../parts/button";
+import { lazyPart } from "../parts/lazy_part";
 import { useNarrow } from "../parts/narrow";
 import { Toasts } from "../parts/toasts";
 import { Start } from "../studio/start";
@@ -20,9 +22,11 @@ import { nameTab } from "./tab_title";
 import { SignIn } from "./sign_in";
 import { Sidebar } from "./sidebar";
 
-const ProjectPage = lazy(() => import("../studio/project").then((module) => ({ default: module.ProjectPage })));
-const Settings = lazy(() => import("./settings").then((module) => ({ default: module.Settings })));
-const SessionList = lazy(() => import("./session_list").then((module) => ({ default: module.SessionList })));
+const ProjectPage = lazyPart("project", () => import("../studio/project").then((module) => module.ProjectPage));
+const Settings = lazyPart("settings", () => import("./settings").then((module) => module.Settings));
+const CompareSessions = lazyPart("compare_sessions", () => import("../chat/compare_sessions").then((module) => module.CompareSessions));
+const Decide = lazyPart("decide", () => import("../chat/decide").then((module) => module.Decide));
+const SessionList = lazyPart("session_list", () => import("./session_list").then((module) => module.SessionList));
 
 /** Projects and sessions have titles of their own. */
 const TITLES: Partial<Record<Route["view"], string>> = { start: "", sessions: "Sessions", settings: "Settings" };
@@ -91,9 +95,11 @@ function Signed() {
           )}
           <AwayBanner />
           <MenuContext value={openMenu}>
-            <Suspense fallback={<div className="empty grow">Loading…</div>}>
-              <View route={route} />
-            </Suspense>
+            <Boundary level="view" resetKey={JSON.stringify(route)}>
+              <Suspense fallback={<div className="empty grow">Loading…</div>}>
+                <View route={route} />
+              </Suspense>
+            </Boundary>
           </MenuContext>
         </main>
       </div>
@@ -110,6 +116,10 @@ function View({ route }: { route: Route }) {
       return <SessionView key={route.id} id={route.id} tab={route.tab} />;
     case "project":
       return <ProjectPage key={route.id} id={route.id} version={route.version} tab={route.tab} />;
+    case "compare":
+      return <CompareSessions key={`${route.left} ${route.right}`} left={route.left} right={route.right} />;
+    case "decide":
+      return <Decide key={route.id} id={route.id} />;
     case "sessions":
       return <SessionList />;
     case "settings":

@@ -1,6 +1,6 @@
 /** What can be done here, by name: the command palette lists it, and some of it has a key. */
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import type { IconName } from "../parts/icon";
 import { isTyping } from "../parts/typing";
 
@@ -25,14 +25,13 @@ function publish(next: readonly (readonly Command[])[]): void {
 
 /** Offer commands as long as the component is there. */
 export function useCommands(commands: readonly Command[]): void {
-  const latest = useRef(commands);
-  latest.current = commands;
+  const current = useEffectEvent(() => commands);
   const names = commands.map((command) => `${command.name}|${command.key ?? ""}|${command.disabled === true}`).join("\n");
   useEffect(() => {
     // The actions are looked up when they run: they change with every rendering, their names seldom do.
-    const own = latest.current.map((each) => ({
+    const own = current().map((each) => ({
       ...each,
-      run: () => latest.current.find((other) => other.name === each.name)?.run(),
+      run: () => current().find((other) => other.name === each.name)?.run(),
     }));
     publish([...groups, own]);
     const pressed = (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
 /** A value of the server: fetched when it is needed, on `reload`, and after a lost connection. */
 
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useState } from "react";
 import { useConnection } from "../live/hooks";
 import { ApiError } from "../wire/rest";
 
@@ -13,16 +13,19 @@ export interface Fetched<T> {
   loading: boolean;
   reload(): void;
   set(value: T): void;
+  /** Change the value that is there, if there is one. */
+  change(change: (value: T) => T): void;
 }
 
 /** Fetches whenever `key` changes. Null fetches nothing. */
 export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetched<T> {
   const [state, setState] = useState<{ key: string | null; value: T | null; error: ApiError | null }>({ key: null, value: null, error: null });
   const [count, setCount] = useState(0);
+  const request = useEffectEvent(fetch); // it is made anew with every render; the key says when it means something else
   useEffect(() => {
     if (key === null) return undefined;
     let current = true;
-    fetch().then(
+    request().then(
       (value) => current && setState({ key, value, error: null }),
       (error: unknown) => {
         if (!current) return;
@@ -34,7 +37,6 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
     return () => {
       current = false;
     };
-    // `fetch` is made anew with every render; the key says when it means something else.
   }, [key, count]);
   const reload = useCallback(() => setCount((now) => now + 1), []);
   const connection = useConnection();
@@ -45,8 +47,12 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
     return () => window.clearTimeout(timer);
   }, [unreached, state, reload]);
   const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
+  const change = useCallback(
+    (next: (value: T) => T) => setState((now) => (now.key === key && now.value !== null ? { ...now, value: next(now.value) } : now)),
+    [key],
+  );
   const fresh = state.key === key;
-  return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, reload, set };
+  return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, reload, set, change };
 }
 
 function asApiError(error: unknown): ApiError {

@@ -49,7 +49,7 @@ function Opened({ onClose }: { onClose(): void }) {
   const marked = Math.min(at, entries.length - 1);
   useEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
-  }, [marked]);
+  }, [box, marked]);
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     onClose();

@@ -6,6 +6,8 @@ export type Route =
   | { view: "start" }
   | { view: "session"; id: string; tab: string }
   | { view: "project"; id: string; version: string | null; tab: string }
+  | { view: "decide"; id: string }
+  | { view: "compare"; left: string; right: string }
   | { view: "sessions" }
   | { view: "settings" };
 
@@ -16,6 +18,10 @@ export function parse(hash: string): Route {
       return id ? { view: "session", id, tab: rest[0] ?? "chat" } : { view: "start" };
     case "project":
       return id ? { view: "project", id, version: rest[1] ?? null, tab: rest[0] ?? "preview" } : { view: "start" };
+    case "compare":
+      return id && rest[0] ? { view: "compare", left: id, right: rest[0] } : { view: "sessions" };
+    case "decide":
+      return id ? { view: "decide", id } : { view: "sessions" };
     case "sessions":
       return { view: "sessions" };
     case "settings":

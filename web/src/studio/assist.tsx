@@ -3,9 +3,11 @@
 import { useState } from "react";
 import { Box } from "../chat/box";
 import { contentOf } from "../chat/composer";
+import { unsentAttachments, unsentText } from "../chat/unsent";
 import { MODES } from "../chat/session_settings";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { useKeptText } from "../parts/kept";
 import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { address, go } from "../shell/route";
@@ -24,7 +26,7 @@ const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "
 
 export function Assist({ offer, text, setText, attachments, setAttachments }: Written & { offer: Offer | null }) {
   const folders = useFetched("workspaces", workspaces);
-  const [model, setModel] = useState("");
+  const [remembered, setModel] = useKeptText("assist-model");
   const [folder, setFolder] = useState("");
   const [hasAllTools, setHasAllTools] = useState(false);
   const [chosenMode, setMode] = useState<Permissions | null>(null);
@@ -33,6 +35,7 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
   const usable = offer === null ? [] : usableOf(offer);
   const mode = chosenMode ?? offer?.session.permissions ?? "ask";
   const noWords = usable.length > 0 && usable.every((candidate) => candidate.name.startsWith("local/"));
+  const model = usable.some((candidate) => candidate.name === remembered) ? remembered : "";
   const name = model || (offer === null ? "" : usualOf(offer));
   const create = async () => {
     if (empty || busy) return;
@@ -53,8 +56,8 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
       };
       const session = await sessions.create(loaded.fixed ? {} : settings);
       await sessions.send(session.id, contentOf(text, attachments));
-      setText("");
-      setAttachments([]);
+      setText((current) => unsentText(current, text));
+      setAttachments((current) => unsentAttachments(current, attachments));
       go("session", session.id);
     } catch (error) {
       showFailure(error);

@@ -1,23 +1,27 @@
 /** Where a person says what to change in the chosen variant. What is written stays until it is sent. */
 
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import type { Attachment } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { IconButton } from "../parts/button";
 import { useFollowed } from "../live/hooks";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { tabName, useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
-import { showFailure } from "../parts/toasts";
+import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { isTyping } from "../parts/typing";
-import type { Prompt } from "../wire/api";
-import { changeOf } from "./prompt";
+import type { ModelView, Prompt, VariantView } from "../wire/api";
+import { changeQueueOf, type QueuedChange, type SendChange } from "./change_queue";
+import { ModelChoice } from "./model_choice";
+import { Price } from "./price";
 import { stepsOf } from "./steps";
 
 type Selected = NonNullable<Prompt["selected"]>;
+type Usage = VariantView["usage"];
 
 interface Props {
   project: string;
+  /** The version that is shown, and changed. */
+  version: string;
   /** The session of the variant that is changed. */
   session: string;
   selected: Selected | null;
@@ -28,23 +32,26 @@ interface Props {
   /** Only small changes are understood where no language model is there. */
   simple: boolean;
   usual: number;
-  onSend(prompt: Prompt, variants: number): Promise<void>;
+  /** What can be chosen from. */
+  models: readonly ModelView[];
+  /** The models that make the change where nobody chose one: that of the variant which is changed. */
+  inherited: readonly string[];
+  chosenModels: readonly string[];
+  onModels(names: string[]): void;
+  /** The tokens that the variant which is changed took. */
+  usage: Usage;
+  onSend: SendChange;
 }
 
-interface Queued {
-  prompt: Prompt;
-  variants: number;
-}
-
-export function ChangeBox({ project, session, selected, onClear, busy, away, simple, usual, onSend }: Props) {
+export function ChangeBox({ project, version, session, selected, onClear, busy, away, simple, usual, models, inherited, chosenModels, onModels, usage, onSend }: Props) {
   const [text, setText] = useKeptText(`change:${project}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
-  const [tab] = useState(tabName);
-  const [queued, setQueued] = useKeptObject<Queued[]>(`queued:${project}:${tab}`, []); // another tab must not send it too
-  const [sending, setSending] = useState(false);
+  const [queue] = useState(() => changeQueueOf(project));
+  const changes = useSyncExternalStore(queue.subscribe, () => queue.changes);
   const box = useRef<HTMLDivElement>(null);
-  const variants = chosen || usual;
+  const variants = chosen || chosenModels.length || usual;
+  const builders = chosenModels.length > 0 ? chosenModels : inherited;
   const empty = text.trim() === "" && attachments.length === 0;
 
   useEffect(() => {
@@ -61,54 +68,50 @@ export function ChangeBox({ project, session, selected, onClear, busy, away, sim
     if (selected !== null) box.current?.querySelector("textarea")?.focus();
   }, [selected]);
 
-  const next = queued[0];
+  // The queue sends; it is only told when the version that is shown can be changed.
+  const send = useEffectEvent(onSend);
   useEffect(() => {
-    if (busy || away || sending || next === undefined) return;
-    setSending(true);
-    onSend(next.prompt, next.variants)
-      .then(() => setQueued(queued.slice(1)))
-      .catch((error: unknown) => {
-        setQueued([]);
-        setText([next.prompt.text ?? "", text].filter(Boolean).join("\n"));
-        showFailure(error);
-      })
-      .finally(() => setSending(false));
-    // What is queued is sent once, when the variant that it waits for is done.
-  }, [busy, away, sending, next]);
+    queue.allow(version, busy || away ? null : (prompt, count, names) => send(prompt, count, names));
+    return () => queue.hold();
+  }, [queue, changes, version, busy, away]);
 
-  const send = async () => {
-    if (empty || sending || away) return;
-    const prompt = { ...changeOf(text, attachments), ...(selected === null ? {} : { selected }) };
-    if (busy) {
-      setQueued([...queued, { prompt, variants }]);
-      setText("");
-      setAttachments([]);
-      onClear();
-      return;
-    }
-    setSending(true);
-    try {
-      await onSend(prompt, variants);
-      setText("");
-      setAttachments([]);
-      onClear();
-    } catch (error) {
-      showFailure(error);
-    } finally {
-      setSending(false);
-    }
+  const submit = () => {
+    if (empty || away) return;
+    queue.add({ text, attachments, selected, variants, models: builders });
+    setText("");
+    setAttachments([]);
+    onClear();
+  };
+  const edit = (change: QueuedChange) => {
+    if (queue.remove(change.id) === null) return;
+    setText((current) => [change.text, current].filter(Boolean).join("\n"));
+    setAttachments((current) => [...change.attachments, ...current]);
+    box.current?.querySelector("textarea")?.focus();
   };
   return (
     <div className="composer" ref={box}>
-      {queued.length > 0 && (
+      {changes.length > 0 && (
         <ul className="queue" aria-label="Waiting changes">
-          {queued.map((each, at) => (
-            <li key={at} className="row">
-              <span className="badge">Next</span>
-              <span className="grow truncate" title={each.prompt.text}>
-                {each.prompt.text || "A picture"}
-              </span>
-              <IconButton small icon="close" label="Remove this change" onClick={() => setQueued(queued.filter((other) => other !== each))} />
+          {changes.map((change) => (
+            <li key={change.id}>
+              <div className="row">
+                <span className={`badge ${change.status === "failed" ? "bad" : ""}`}>{STATUS_LABELS[change.status]}</span>
+                <span className="grow truncate" title={change.text}>
+                  {change.text || "A picture"}
+                </span>
+                {change.status === "failed" && (
+                  <>
+                    <IconButton small icon="reload" label="Send this change again" disabled={away} onClick={() => queue.sendAgain(change.id)} />
+                    <IconButton small icon="edit" label="Edit this change" onClick={() => edit(change)} />
+                  </>
+                )}
+                {change.status !== "sending" && <IconButton small icon="close" label="Remove this change" onClick={() => queue.remove(change.id)} />}
+              </div>
+              {change.status === "failed" && (
+                <p className="queue-reason" role="alert">
+                  {change.reason}
+                </p>
+              )}
             </li>
           ))}
         </ul>
@@ -136,11 +139,12 @@ export function ChangeBox({ project, session, selected, onClear, busy, away, sim
         onText={setText}
         attachments={attachments}
         onAttachments={setAttachments}
-        onSubmit={() => void send()}
+        onSubmit={submit}
         submit={
-          <IconButton icon="send" look="primary" label={busy ? "Send when this is done (Enter)" : "Send (Enter)"} disabled={empty || sending || away} onClick={() => void send()} />
+          <IconButton icon="send" look="primary" label={busy ? "Send when this is done (Enter)" : "Send (Enter)"} disabled={empty || away} onClick={submit} />
         }
       >
+        <ModelChoice models={models} usual={inherited} chosen={chosenModels} onChange={onModels} automatic="As this variant" above />
         <label className="row variants-count">
           <span className="faint">Variants</span>
           <select className="select small" value={variants} onChange={(event) => setChosen(Number(event.target.value))}>
@@ -149,10 +153,13 @@ export function ChangeBox({ project, session, selected, onClear, busy, away, sim
             ))}
           </select>
         </label>
+        <Price models={models} names={Array.from({ length: variants }, (_, index) => builders[index % builders.length] ?? "")} usage={usage} />
       </Box>
     </div>
   );
 }
+
+const STATUS_LABELS: Record<QueuedChange["status"], string> = { waiting: "Next", sending: "Sending", failed: "Not sent" };
 
 function NextSteps({ session, onChoose }: { session: string; onChoose(step: string): void }) {
   const followed = useFollowed(session);

@@ -1,6 +1,6 @@
 /** The files of a variant: a tree, an editor that saves a new version, and the difference to any other version. */
 
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
@@ -40,25 +40,19 @@ export function Code({ project, base, variant, away, onSave }: Props) {
   const stored = useFetched(running || path === null ? null : `${variant.session}/${path}`, () => textAt(projects.file(project.id, base, path ?? "")));
   const text = running ? (drafts?.get(path ?? "")?.text ?? "") : stored.value;
   // The text of the file stays while the next state of it is loaded: an empty moment would be seen as a flash.
-  const last = useRef<{ path: string | null; text: string }>({ path: null, text: "" });
-  if (text !== null) last.current = { path, text };
-  const content = edits[path ?? ""] ?? text ?? (last.current.path === path && path !== null ? last.current.text : null);
+  const [last, setLast] = useState<{ path: string | null; text: string }>({ path: null, text: "" });
+  if (text !== null && (last.path !== path || last.text !== text)) setLast({ path, text });
+  const content = edits[path ?? ""] ?? text ?? (last.path === path && path !== null ? last.text : null);
   const count = Object.keys(edits).length;
-  const latest = useRef(edits);
-  latest.current = edits;
   const save = () => {
-    const files = latest.current;
-    if (Object.keys(files).length === 0 || away) return;
-    onSave(files)
-      .then(() => setEdits(NONE))
+    if (count === 0 || away) return;
+    onSave(edits)
+      .then(() => setEdits((now) => Object.fromEntries(Object.entries(now).filter(([file, written]) => edits[file] !== written))))
       .catch(showFailure);
   };
   const change = (next: string) => {
     if (path === null) return;
-    const { [path]: _, ...others } = latest.current;
-    const changed = next === text ? others : { ...others, [path]: next };
-    latest.current = changed;
-    setEdits(changed);
+    setEdits(({ [path]: _, ...others }) => (next === text ? others : { ...others, [path]: next }));
   };
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {

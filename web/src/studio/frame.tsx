@@ -5,7 +5,7 @@
  * Two frames take turns: what is new loads unseen behind what is shown, so a growing page does not flicker.
  */
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import type { Draft } from "../log/drafts";
 import { asDocument } from "./draft";
 
@@ -73,7 +73,6 @@ interface Slot {
 export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
-  const next = useRef<Source | null>(null);
   const last = useRef(0);
   const took = useRef(0);
   const keys = useRef(0);
@@ -81,14 +80,13 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   const empty = useRef(true);
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
+  // A source is its address or its draft; the object around it is made anew with every render.
+  const currentSource = useEffectEvent(() => source);
   useEffect(() => {
+    const source = currentSource();
     if (source === null || name === "") return undefined;
-    next.current = source;
     const still = "src" in source;
     const begin = () => {
-      const source = next.current;
-      if (source === null) return;
-      next.current = null;
       last.current = performance.now();
       tries.current = 0;
       const key = ++keys.current;
@@ -99,11 +97,13 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
     const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
     const timer = window.setTimeout(begin, wait);
     return () => window.clearTimeout(timer);
-    // A source is its address or its draft; the object around it is made anew with every render.
   }, [name, count, pause]);
 
   const coming = useRef<Slot | null>(null);
-  if (coming.current?.key !== slots.coming?.key) coming.current = slots.coming;
+  useLayoutEffect(() => {
+    coming.current = slots.coming;
+    empty.current = slots.shown === null;
+  }, [slots]);
   const loaded = useCallback((key: number) => {
     if (coming.current?.key === key) took.current = performance.now() - last.current;
     setSlots((now) => (now.coming?.key === key ? { shown: now.coming, coming: null } : now));
@@ -166,7 +166,6 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   }, [selecting, slots.shown]);
 
   const waiting = slots.shown === null;
-  empty.current = waiting;
   useEffect(() => onWaiting?.(waiting), [waiting, onWaiting]);
 
   return (

@@ -13,14 +13,19 @@ interface Props {
   usual: readonly string[];
   chosen: readonly string[];
   onChange(chosen: string[]): void;
+  /** The name of the choice of none, where `usual` is what is named. */
+  automatic?: string;
+  /** It opens upwards. */
+  above?: boolean;
 }
 
 const MOST = 60;
 
-export function ModelChoice({ models, usual, chosen, onChange }: Props) {
+export function ModelChoice({ models, usual, chosen, onChange, automatic, above = false }: Props) {
   const [open, setOpen] = useState(false);
   const [search, setSearch] = useState("");
   const groups = useMemo(() => groupsOf(models, search, chosen), [models, search, chosen]);
+  const words = chosen.length === 0 && automatic !== undefined && usual.length > 0 ? [...new Set(usual)].map((name) => labelOf(models, name)).join(", ") : wordsOf(models, chosen, usual);
   const close = () => {
     setOpen(false);
     setSearch("");
@@ -31,13 +36,13 @@ export function ModelChoice({ models, usual, chosen, onChange }: Props) {
       open={open}
       onClose={close}
       button={
-        <Button aria-haspopup="dialog" aria-expanded={open} title={wordsOf(models, chosen, usual)} onClick={() => (open ? close() : setOpen(true))}>
-          <span className="truncate model-words">{`Models: ${wordsOf(models, chosen, usual)}`}</span>
+        <Button aria-haspopup="dialog" aria-expanded={open} title={words} onClick={() => (open ? close() : setOpen(true))}>
+          <span className="truncate model-words">{`Models: ${words}`}</span>
           <Icon name="down" size={14} />
         </Button>
       }
     >
-      <div className="menu model-menu" role="dialog" aria-label="Choose models">
+      <div className={`menu model-menu ${above ? "above" : ""}`} role="dialog" aria-label="Choose models">
         <div className="row model-search">
           <Icon name="search" size={14} />
           <input
@@ -58,7 +63,7 @@ export function ModelChoice({ models, usual, chosen, onChange }: Props) {
           <button type="button" role="menuitemradio" aria-checked={chosen.length === 0} onClick={() => onChange([])}>
             <Mark on={chosen.length === 0} />
             <span className="stack model-name">
-              <span>Automatic</span>
+              <span>{automatic ?? "Automatic"}</span>
               <span className="faint model-id">{usual.length === 0 ? "no model is available" : usual.slice(0, 4).map((name) => labelOf(models, name)).join(", ")}</span>
             </span>
           </button>

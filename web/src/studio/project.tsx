@@ -1,9 +1,12 @@
 /** A project: its preview, and beside it the variants, the conversation and the box to change it with. */
 
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { useConnection, useFollowed, useLive } from "../live/hooks";
+import { Boundary } from "../parts/boundary";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { useKeptValue } from "../parts/kept";
+import { lazyPart } from "../parts/lazy_part";
 import { useNarrow } from "../parts/narrow";
 import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
@@ -21,6 +24,7 @@ import { repairText } from "./console";
 import { ElementPanel } from "./element_panel";
 import type { Element } from "./frame";
 import { History } from "./history";
+import { inheritedModels } from "./inherited_models";
 import { labelOf } from "./model_choice";
 import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
@@ -29,15 +33,15 @@ import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
 import { VariantCard } from "./variant_card";
 
-const Code = lazy(() => import("./code").then((module) => ({ default: module.Code })));
-const Inspector = lazy(() => import("../events/inspector").then((module) => ({ default: module.Inspector })));
+const Code = lazyPart("code", () => import("./code").then((module) => module.Code));
+const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
 type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
 
 export function ProjectPage({ id, version: requested, tab }: { id: string; version: string | null; tab: string }) {
   const fetched = useFetched(id, () => projects.one(id));
   const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
-  const shown = useRef<string | null>(null);
+  const [shown, setShown] = useState<string | null>(null);
   const project = fetched.value;
   useTabTitle(project?.title || "Project");
   if (deleted || (project === null && fetched.error !== null)) {
@@ -52,20 +56,25 @@ export function ProjectPage({ id, version: requested, tab }: { id: string; versi
   const versions = project?.versions ?? [];
   const find = (name: string | null) => versions.find((version) => version.id === name);
   // A version that somebody else adds does not replace the one that is being looked at.
-  const version = find(requested) ?? find(shown.current) ?? versions.at(-1);
+  const version = find(requested) ?? find(shown) ?? versions.at(-1);
   if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
-  shown.current = version.id;
-  return <Open project={project} version={version} tab={asTab(tab)} onChanged={fetched.reload} />;
+  if (version.id !== shown) setShown(version.id);
+  const addVersion = (added: VersionView) => {
+    fetched.change((now) => withVersion(now, added)); // it is there at once: what waits for it must not overtake it
+    fetched.reload();
+  };
+  return <Open project={project} version={version} tab={asTab(tab)} onAdded={addVersion} onChanged={fetched.reload} />;
 }
 
 interface OpenProps {
   project: ProjectView;
   version: VersionView;
   tab: Tab;
+  onAdded(version: VersionView): void;
   onChanged(): void;
 }
 
-function Open({ project, version, tab, onChanged }: OpenProps) {
+function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
   const offer = useFetched("studio", studio);
   const away = useAway();
   const [indexes, setIndexes] = useState<ReadonlyMap<string, number>>(new Map());
@@ -92,25 +101,31 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
   const [element, setElement] = useState<Element | null>(null);
   const [page, setPage] = useState("");
-  const pageShown = useRef(page);
-  pageShown.current = page;
-  const pointed = useCallback((said: Selected, found: Element) => {
-    // What a script made says itself where it stands in the source; everything else is in the page that is shown.
-    setSelected(pageShown.current === "" || said.html.includes("data-heald-source") ? said : { ...said, file: pageShown.current });
-    setElement(found);
-    setSelecting(false);
-  }, []);
+  const pointed = useCallback(
+    (said: Selected, target: Element) => {
+      // What a script made says itself where it stands in the source; everything else is in the page that is shown.
+      setSelected(page === "" || said.html.includes("data-heald-source") ? said : { ...said, file: page });
+      setElement(target);
+      setSelecting(false);
+    },
+    [page],
+  );
   const base: Base = { version: version.id, variant: variant?.index ?? 0 };
+  const [remembered, setRemembered] = useKeptValue<string[]>(`change-models:${project.id}`, []);
+  const chosenModels = remembered.filter((name) => offer.value?.models.some((model) => model.name === name) ?? false);
+  const inherited = inheritedModels(versions, base, offer.value);
+  const changeModels = chosenModels.length > 0 ? chosenModels : inherited.models;
   const changes = beginsWithPage(versions, version);
   const add = async (body: Parameters<typeof projects.addVersion>[1], next?: Tab, then?: (added: VersionView) => void) => {
     const added = await projects.addVersion(project.id, body);
     then?.(added);
-    onChanged();
+    onAdded(added);
     show(next ?? (tab === "chat" ? "chat" : "preview"), added.id);
+    return added.id;
   };
   const changePages = async (edit: PageEdit) => {
     try {
-      if (edit.action === "add" && edit.text !== "") await add({ kind: "update", base, prompt: { text: newPageText(edit.name, edit.text) }, variants: 1 });
+      if (edit.action === "add" && edit.text !== "") await add({ kind: "update", base, prompt: { text: newPageText(edit.name, edit.text) }, variants: 1, models: changeModels.slice(0, 1) });
       else {
         const body = { kind: "page", base, action: edit.action, path: edit.path, name: "name" in edit ? edit.name : "" } as const;
         await add(body, undefined, (added) => setPage(newPage(variant?.pages ?? [], added.variants[0]?.pages ?? [])));
@@ -158,18 +173,19 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
       />
       <div className={`variants count-${Math.min(version.variants.length, 3)}`} role="group" aria-label="Variants">
         {version.variants.map((each) => (
-          <VariantCard
-            key={`${each.index} ${each.session}`}
-            project={project.id}
-            version={version}
-            variant={each}
-            changes={changes}
-            label={each.model === "" ? "" : labelOf(models, each.model)}
-            chosen={each === variant}
-            away={away}
-            onChoose={choose}
-            onActed={onChanged}
-          />
+          <Boundary key={`${each.index} ${each.session}`} level="item" resetKey={each}>
+            <VariantCard
+              project={project.id}
+              version={version}
+              variant={each}
+              changes={changes}
+              label={each.model === "" ? "" : labelOf(models, each.model)}
+              chosen={each === variant}
+              away={away}
+              onChoose={choose}
+              onActed={onChanged}
+            />
+          </Boundary>
         ))}
         {failed.length > 1 && (
           <Button small icon="reload" className="retry-failed" disabled={away} onClick={retryFailed}>
@@ -183,14 +199,20 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
       <div className="project-change">
         <ChangeBox
           project={project.id}
+          version={version.id}
           session={variant.session}
           selected={selected}
           onClear={() => setSelected(null)}
           busy={isRunning(variant)}
           away={away}
           simple={offer.value !== null && !offer.value.has_keys}
-          usual={offer.value?.defaults.variants_update ?? 1}
-          onSend={(prompt, variants) => add({ kind: "update", base, prompt, variants })}
+          usual={inherited.variants}
+          models={models}
+          inherited={inherited.models}
+          chosenModels={chosenModels}
+          onModels={setRemembered}
+          usage={variant.usage}
+          onSend={(prompt, variants, names) => add({ kind: "update", base, prompt, variants, models: [...names] })}
         />
       </div>
       <div className="project-main">
@@ -214,66 +236,73 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
           <div className="bar-slot row grow" ref={setBar} />
         </div>
         <section className="main-view" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
-          <Suspense fallback={<div className="empty grow">Loading…</div>}>
-            {(tab === "preview" || tab === "chat") && (
-              <Stage
-                version={version.id}
-                variant={variant}
-                changes={changes}
-                bar={bar}
-                selecting={selecting}
-                onSelecting={setSelecting}
-                onSelected={pointed}
-                onRetry={canRetry ? retry : null}
-                page={page}
-                onPage={setPage}
-                onPages={away || isRunning(variant) || offer.value === null ? null : (edit) => changePages(edit)}
-                words={offer.value?.has_keys ?? false}
-                onFix={
-                  away || isRunning(variant)
-                    ? null
-                    : (errors) => {
-                        showToast("The errors are sent to the agent.");
-                        add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1 }).catch(showFailure);
-                      }
-                }
-              >
-                {selected !== null && element !== null && !away && !isRunning(variant) && (
-                  <ElementPanel
-                    key={`${version.id} ${selected.path ?? ""} ${selected.html}`}
-                    path={selected.path ?? ""}
-                    element={element}
-                    onClose={() => setSelected(null)}
-                    onApply={(edit) => add({ kind: "element", base, ...edit, page }).catch(showFailure)}
-                  />
-                )}
-              </Stage>
-            )}
-            {tab === "code" && (
-              <Code
-                project={project}
-                base={base}
-                variant={variant}
-                away={away}
-                onSave={(files) => add({ kind: "edit", base, files }, "code")}
-              />
-            )}
-            {tab === "compare" && <Compare project={project} base={base} variant={variant} />}
-            {tab === "history" && (
-              <History
-                project={project}
-                current={version.id}
-                away={away}
-                onOpen={(each) => show("preview", each.id)}
-                onRestore={(each) => restore({ version: each.id, variant: each.chosen })}
-              />
-            )}
-            {tab === "events" && <VariantEvents variant={variant} />}
-          </Suspense>
+          <Boundary level="panel" resetKey={`${tab} ${version.id} ${variant.index}`}>
+            <Suspense fallback={<div className="empty grow">Loading…</div>}>
+              {(tab === "preview" || tab === "chat") && (
+                <Stage
+                  version={version.id}
+                  variant={variant}
+                  changes={changes}
+                  bar={bar}
+                  selecting={selecting}
+                  onSelecting={setSelecting}
+                  onSelected={pointed}
+                  onRetry={canRetry ? retry : null}
+                  page={page}
+                  onPage={setPage}
+                  onPages={away || isRunning(variant) || offer.value === null ? null : (edit) => changePages(edit)}
+                  words={offer.value?.has_keys ?? false}
+                  onFix={
+                    away || isRunning(variant)
+                      ? null
+                      : (errors) => {
+                          showToast("The errors are sent to the agent.");
+                          add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1, models: changeModels.slice(0, 1) }).catch(showFailure);
+                        }
+                  }
+                >
+                  {selected !== null && element !== null && !away && !isRunning(variant) && (
+                    <ElementPanel
+                      key={`${version.id} ${selected.path ?? ""} ${selected.html}`}
+                      path={selected.path ?? ""}
+                      element={element}
+                      onClose={() => setSelected(null)}
+                      onApply={(edit) => add({ kind: "element", base, ...edit, page }).then(() => undefined, showFailure)}
+                    />
+                  )}
+                </Stage>
+              )}
+              {tab === "code" && (
+                <Code
+                  project={project}
+                  base={base}
+                  variant={variant}
+                  away={away}
+                  onSave={async (files) => void (await add({ kind: "edit", base, files }, "code"))}
+                />
+              )}
+              {tab === "compare" && <Compare project={project} base={base} variant={variant} />}
+              {tab === "history" && (
+                <History
+                  project={project}
+                  current={version.id}
+                  away={away}
+                  onOpen={(each) => show("preview", each.id)}
+                  onRestore={(each) => restore({ version: each.id, variant: each.chosen })}
+                />
+              )}
+              {tab === "events" && <VariantEvents variant={variant} />}
+            </Suspense>
+          </Boundary>
         </section>
       </div>
     </div>
   );
+}
+
+function withVersion(project: ProjectView, added: VersionView): ProjectView {
+  const versions = project.versions ?? [];
+  return versions.some((version) => version.id === added.id) ? project : { ...project, versions: [...versions, added] };
 }
 
 /** The page that was added or renamed; empty if there is none. */

@@ -1,6 +1,6 @@
 /** The chosen variant, large: at three widths, fitted or in full size, with what goes wrong in it. */
 
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
@@ -68,11 +68,11 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const [stopped, setStopped] = useState(false);
   const place = `${version}.${variant.index}`;
   useEffect(() => setErrors([]), [place, count]);
+  const showLastPage = useEffectEvent(() => setTarget(page)); // a new version is shown at the page that was shown last
   useEffect(() => {
     setStopped(false);
     setMissing("");
-    setTarget(page);
-    // A new version is shown at the page that was shown last.
+    showLastPage();
   }, [place]);
   const go = (path: string) => {
     onPage(path === first ? "" : path);

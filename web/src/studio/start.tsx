@@ -3,17 +3,18 @@
 import { useEffect, useState } from "react";
 import { type Attachment, readFiles } from "../chat/attachments";
 import { Box } from "../chat/box";
+import { unsentAttachments, unsentText } from "../chat/unsent";
 import { Button } from "../parts/button";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
+import { type Change, useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
 import { useRecent } from "../shell/listed";
 import { address, go } from "../shell/route";
-import { models, type ModelView, projects, type ProjectView, studio, type StudioView } from "../wire/api";
+import { models, projects, type Prompt, type ProjectView, studio, type StudioView } from "../wire/api";
 import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
 import { designSystems } from "./calls";
@@ -21,6 +22,7 @@ import { Frame } from "./frame";
 import { ModelChoice } from "./model_choice";
 import { isFigma, isPage, promptOf } from "./prompt";
 import { canRecord, Recorder, Storyboard } from "./recorder";
+import { modelsNamed, usualModelsOf } from "./usual_models";
 
 type Mode = "design" | "assist";
 
@@ -36,9 +38,9 @@ const WIDTHS = [
 
 export interface Written {
   text: string;
-  setText(text: string): void;
+  setText(change: Change<string>): void;
   attachments: Attachment[];
-  setAttachments(attachments: Attachment[]): void;
+  setAttachments(change: Change<Attachment[]>): void;
 }
 
 export function Start() {
@@ -104,7 +106,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [busy, setBusy] = useState(false);
   const away = useAway();
   const chosen = remembered.filter((name) => offer?.models.some((each) => each.name === name) ?? false);
-  const builders = buildersOf(offer, chosen);
+  const usualModels = usualModelsOf(offer, hasPictures(promptOf(text, attachments)));
+  const builders = modelsNamed(offer, chosen.length > 0 ? chosen : usualModels);
   const stacks = offer?.stacks.filter((each) => builders.every((model) => !model.stacks || model.stacks.includes(each.name))) ?? [];
   const usual = offer?.defaults.stack ?? "";
   const built = stacks.some((each) => each.name === stack) ? stack : stacks.some((each) => each.name === usual) ? usual : (stacks[0]?.name ?? "");
@@ -115,13 +118,14 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
   const isLink = isFigma(prompt.figma ?? "");
   const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined && !isLink;
-  const noWords = builders.length > 0 && builders.every((model) => model.text === false);
+  const talkers = modelsNamed(offer, chosen.length > 0 ? chosen : usualModelsOf(offer, false));
+  const noWords = talkers.length > 0 && talkers.every((model) => model.text === false);
   const noToken = isLink && offer !== null && offer.figma === "";
   const refused = (wordsOnly && noWords) || noToken;
   const attach = async (file: File) => {
     const { read, refused: reasons } = await readFiles([file]);
     for (const reason of reasons) showToast(reason, "error");
-    setAttachments([...attachments.filter((each) => each.kind !== "video"), ...read]);
+    setAttachments((current) => [...current.filter((attachment) => attachment.kind !== "video"), ...read]);
   };
   const create = async () => {
     if (empty || busy || refused || away) return;
@@ -136,8 +140,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         ...(chosen.length > 0 ? { models: chosen } : {}),
         ...(design === undefined ? {} : { design_system: design.content }),
       });
-      setText("");
-      setAttachments([]);
+      setText((current) => unsentText(current, text));
+      setAttachments((current) => unsentAttachments(current, attachments));
       go("project", project.id);
     } catch (error) {
       showFailure(error);
@@ -179,7 +183,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 </option>
               ))}
             </select>
-            <ModelChoice models={offer?.models ?? []} usual={offer?.defaults.models ?? []} chosen={chosen} onChange={setRemembered} />
+            <ModelChoice models={offer?.models ?? []} usual={usualModels} chosen={chosen} onChange={setRemembered} />
             <label className="row variants-count">
               <span className="faint">Variants</span>
               <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
@@ -259,11 +263,10 @@ function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords
   );
 }
 
-/** The models that would build: the chosen ones, or the server's own choice. */
-function buildersOf(offer: StudioView | null, chosen: readonly string[]): ModelView[] {
-  if (offer === null) return [];
-  const names = chosen.length > 0 ? chosen : (offer.defaults.models ?? []);
-  return offer.models.filter((each) => names.includes(each.name));
+/** Whether a new page is built from pictures: attached ones, a recording, or a page or frame that is captured. */
+function hasPictures(prompt: Prompt): boolean {
+  if (prompt.html !== undefined) return false; // its code is changed
+  return prompt.images !== undefined || prompt.videos !== undefined || prompt.url !== undefined || isFigma(prompt.figma ?? "");
 }
 
 const MOST = 8;

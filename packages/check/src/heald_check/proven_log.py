@@ -20,6 +20,8 @@ class ProvenDecision(msgspec.Struct, kw_only=True):
     decision: str = "open"
     """`allowed`, `denied`, `open` or `redacted`."""
     reason: str = ""
+    by: str = ""
+    """Who decided; empty if it is not known."""
     always: bool = False
     changed: bool = False
     """The approver gave the call other arguments."""
@@ -109,6 +111,7 @@ class _Reader:
                 decision.time = event.time
                 decision.decision = resolved.decision
                 decision.reason = resolved.reason
+                decision.by = resolved.by
                 decision.always = resolved.always
                 decision.changed = resolved.input is not None
             case ExchangeResponse() as response:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.errors import ErrorInfo
 from heald.core.events import (
     ApprovalRequested,
@@ -264,7 +264,7 @@ class Log:
     def events(self) -> list[Event]:
         """The events, numbered anew."""
         return [
-            Event(
+            new_event(
                 seq=seq,
                 id=f"evt_{entry.session}_{seq}",
                 session=entry.session,

@@ -9,6 +9,7 @@ from heald.commands.text_columns import count_rows, truncate
 from heald.core.context_events import ConversationCompacted, PromptProgress
 from heald.core.envelope import Event
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     ExchangeResponse,
@@ -24,9 +25,18 @@ from heald.core.events import (
     ToolExecuting,
     ToolFailed,
 )
+from heald.core.messages import ToolCall
 from heald.core.server_tool_events import ServerToolCall
 from heald.tools.sanitize import TextSanitizer, sanitize_text
-from heald_cli.event_text import call_line, describe_context, describe_progress, describe_server_call, format_count
+from heald_cli.event_text import (
+    call_line,
+    describe_agent,
+    describe_context,
+    describe_progress,
+    describe_server_call,
+    format_count,
+)
+from heald_cli.program_lines import ProgramLines
 
 
 class ConsolePrinter:
@@ -48,6 +58,7 @@ class ConsolePrinter:
         self._shown = ""  # the last text that was written to standard output
         self._thinking = False
         self._calls: dict[str, str] = {}
+        self._programs = ProgramLines()
         self._activity = "waiting for the model"
         self._since = monotonic()
         self._has_status = False  # the status line is on the screen
@@ -108,12 +119,18 @@ class ConsolePrinter:
                 self._calls[call] = self._activity = summary
             case ToolCompleted() | ToolFailed():
                 self._activity = "waiting for the model"
-                self._note(call_line(event.data, self._calls.pop(event.data.id, ""), self._paint))
+                line = call_line(event.data, self._calls.pop(event.data.id, ""), self._paint)
+                self._note(self._programs.place(event.data.id, line))
+            case ToolCall(parent=str(parent)):
+                if line := self._programs.begin(event.data, self._calls.get(parent, "")):
+                    self._note(self._paint(line, DIM))
             case ServerToolCall(name=name, input=arguments):
                 self._activity = "waiting for a tool of the provider"
                 self._note(self._paint(describe_server_call(name, arguments), DIM))
             case ConversationCompacted():  # that a request was withdrawn is in the error that follows
                 self._note(self._paint(describe_context(event.data), DIM))
+            case AgentChanged():
+                self._note(self._paint(describe_agent(event.data), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"heald: {error.message} Attempt {attempt} in {delay:.1f} s."))
             case MessageDiscarded(message_id=message, error=error):

@@ -45,7 +45,7 @@ UNDO = Command(
 )
 SESSIONS = Command(
     "sessions",
-    "list, show, export, redact, import, rename and delete sessions",
+    "list, show, export, redact, import, fork, compare, rename and delete sessions",
     "heald_cli.commands.sessions",
     keys=("data", "store"),
     rank=80,
@@ -63,6 +63,13 @@ STORE = Command(
     "heald_cli.commands.store",
     keys=("data", "store"),
     rank=100,
+)
+AGENTS = Command("agents", "list the agents that are written as files", "heald_cli.commands.agents", rank=105)
+EXPORT = Command(
+    "export",
+    "write commands, skills, agents and hooks in the formats of other programs",
+    "heald_cli.commands.export",
+    rank=107,
 )
 MODELS = Command(
     "models", "list the models that can be used here, with their prices", "heald_cli.commands.models", rank=110

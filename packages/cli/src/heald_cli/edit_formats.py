@@ -9,7 +9,10 @@ from heald.providers.model import Model
 def use_stored_format(agent: Agent, model: object) -> None:
     """Let an agent with the edit format `auto` write files as it was found to work with this model."""
     model = find(model) if isinstance(model, str) else model
-    if agent.edit_format == "auto" and isinstance(model, Model) and writes_text(model):
+    if not isinstance(model, Model) or not writes_text(model):
+        return
+    agent.writes_calls = True
+    if agent.edit_format == "auto":
         agent.edit_format = "text"
 
 

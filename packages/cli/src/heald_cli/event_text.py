@@ -4,7 +4,7 @@ from heald.commands.amounts import format_seconds, format_usd
 from heald.commands.terminal import GREEN, RED, Colours
 from heald.commands.text_columns import truncate
 from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
-from heald.core.events import ExchangeResponse, ToolCompleted, ToolFailed
+from heald.core.events import AgentChanged, ExchangeResponse, ToolCompleted, ToolFailed
 from heald.core.json import JsonObject, encode_text
 from heald.tools.sanitize import sanitize_text
 
@@ -43,9 +43,19 @@ def describe_context(payload: ConversationCompacted | RequestWithdrawn) -> str:
     """Describe a change of the context in one line."""
     if isinstance(payload, RequestWithdrawn):
         return f"({payload.reason})"
-    how = {"model": "; the model summarised the beginning", "rule": "; the beginning was removed"}
+    how = {
+        "model": "; the model summarised the beginning",
+        "provider": "; the provider compacted the beginning",
+        "rule": "; the beginning was removed",
+    }
     written = how.get(payload.written_by or "", "; old results were cut")
     return f"(compacted: {payload.tokens_before:,} → {payload.tokens_after:,} tokens{written})"
+
+
+def describe_agent(changed: AgentChanged) -> str:
+    """Describe in one line that another agent continues."""
+    agent = sanitize_text(changed.agent) or "the first agent"
+    return f"({agent} continues, with {sanitize_text(changed.model)})" if changed.model else f"({agent} continues)"
 
 
 def describe_server_call(name: str, arguments: JsonObject) -> str:

@@ -8,17 +8,16 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heald.agent.agent import Agent
 from heald.agent.folder_extras import FolderExtras
+from heald.agent.outside_changes import OutsideChanges
 from heald.agent.overview import Overview
-from heald.config.paths import display_path
 from heald.tools.registry import ToolLike
+from heald.tools.runtime import Middleware
 from heald_cli.edit_formats import use_stored_format
-
-if TYPE_CHECKING:
-    from heald.tools.hooks import ToolHooks
+from heald_cli.folder_files import folder_hooks, usable_folders
+from heald_cli.subfolder_notes import SubfolderNotes
 
 
 class ExtrasCollector:
@@ -29,37 +28,58 @@ class ExtrasCollector:
         self._after: Sequence[str] = options.hooks_after
         self._has_map: bool = options.repo_map
         self._shown_folders = [Path(name).expanduser().resolve() for name in options.secrets_show_in]
-        self._hooks: dict[str | None, ToolHooks] = {}
+        self._hooks: dict[tuple[str | None, str | None], tuple[Middleware, ...]] = {}
 
-    def read_hooks(self, folder: str | None) -> "ToolHooks":
-        """Read the hooks, with the scripts of the folder that they name. Raises ConfigurationError for a faulty one."""
+    def read_hooks(self, folder: str | None, worktree: str | None = None) -> tuple[Middleware, ...]:
+        """Read the hooks of the user and of the folder, with the scripts that they name in the folder or its copy.
+
+        Raises ConfigurationError for a faulty one.
+        """
+        if (folder, worktree) not in self._hooks:
+            self._hooks[folder, worktree] = (
+                *self._read_own_hooks(worktree or folder),
+                *(_read_claude_hooks(folder, worktree or folder) if folder else ()),
+            )
+        return self._hooks[folder, worktree]
+
+    def _read_own_hooks(self, folder: str | None) -> Sequence[Middleware]:
+        if not self._before and not self._after:
+            return ()
         from heald.tools.hooks import ToolHooks  # only some users have hooks
 
-        if folder not in self._hooks:
-            self._hooks[folder] = ToolHooks(self._before, self._after, folder=folder)
-        return self._hooks[folder]
+        return (ToolHooks(self._before, self._after, folder=folder).run_around,)
 
     def collect(
-        self, folder: str | None, instructions: str = "", *, has_tools: bool = True, worktree: str | None = None
+        self,
+        folder: str | None,
+        instructions: str = "",
+        *,
+        has_tools: bool = True,
+        worktree: str | None = None,
+        names_changes: bool = True,
     ) -> FolderExtras:
         """Collect what a folder adds to an agent with these instructions. An agent without a folder gets hooks only.
 
         `worktree` is a copy of the folder that the agent works in: hooks run there, and the user's trust in the folder
-        counts for it.
+        counts for it. `names_changes` names the files that others change between two exchanges; a chat sends its own
+        description of them.
         """
-        hooks = self.read_hooks(worktree or folder) if self._before or self._after else None
+        hooks = self.read_hooks(folder, worktree)
         notes, skills, tools = _read_folder(folder, has_tools=has_tools) if folder else ("", "", ())
-        texts = (instructions, notes, skills)
+        subfolders = SubfolderNotes(folder) if folder and has_tools else None
+        texts = (instructions, notes, subfolders.describe() if subfolders is not None else "", skills)
 
         def equip(agent: Agent, model: object) -> None:
             if folder:
                 agent.add_strategy(Overview(describe_folder(agent, has_map=self._has_map)))
+            if folder and has_tools and names_changes:
+                agent.add_strategy(OutsideChanges())
             use_stored_format(agent, model)
 
         return FolderExtras(
             instructions=tuple(text for text in texts if text),
             tools=tools,
-            middleware=(hooks.run_around,) if hooks is not None else (),
+            middleware=(*hooks, subfolders.start().run_around) if subfolders else hooks,
             shows_secrets=folder is not None and self._shows_secrets(Path(folder).resolve()),
             equip=equip,
         )
@@ -78,22 +98,25 @@ def _read_folder(folder: str, *, has_tools: bool) -> tuple[str, str, tuple[ToolL
     return read_notes(folder), describe_skills(skills), (skill_tool(skills),) if skills else ()
 
 
+def _read_claude_hooks(folder: str, root: str | None) -> Sequence[Middleware]:
+    """Return the hooks of trusted `.claude` folders."""
+    hooks = [hook for place in usable_folders(folder) for hook in folder_hooks(place)]
+    if not hooks:
+        return ()
+    from heald.tools.claude_hooks import ClaudeHooks
+
+    return (ClaudeHooks(hooks, root or folder).run_around,)
+
+
 def list_untrusted(folders: Sequence[str]) -> list[str]:
     """Return a sentence for the notes, commands and skills of each folder that the user has not decided about."""
-    from heald_cli.markdown_files import find_project_folder, project_folder_state
-    from heald_cli.project_notes import find_notes, notes_state
+    from heald_cli.trusted_paths import describe_trusted, undecided_paths
 
-    sentences: list[str] = []
-    for folder in folders:
-        notes, commands = find_notes(folder), find_project_folder(folder)
-        states = [(notes, notes_state(notes))] if notes is not None else []
-        states += [(commands, project_folder_state(commands))] if commands is not None else []
-        sentences += [
-            f"{display_path(path)} has no effect, because it is not trusted; `heald trust {folder}` decides that."
-            for path, state in states
-            if state in ("unknown", "changed")
-        ]
-    return sentences
+    return [
+        f"{describe_trusted(path)} has no effect, because it is not trusted; `heald trust {folder}` decides that."
+        for folder in folders
+        for path in undecided_paths(folder)
+    ]
 
 
 def describe_folder(agent: Agent, *, has_map: bool) -> Callable[[int], str]:

@@ -147,7 +147,10 @@ def _run_command(words: Sequence[str]) -> int:
         if words[0] in ("help", "version"):
             words = [*words[1:2], f"--{words[0]}"]
         try:
-            options = parser(words[0]).parse_args(words)
+            command_parser = parser(words[0])
+            from heald.commands.options import CommandOptions
+
+            options = command_parser.parse_args(words, CommandOptions())
         except Exception as error:
             return _report_error(error)
         # Not for `heald --help`, which loads no command.

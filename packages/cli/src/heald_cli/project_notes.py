@@ -8,7 +8,7 @@ from pathlib import Path
 from heald.config.document import read_content
 from heald.config.trust import TrustState, state_of
 
-_NAMES = ("AGENTS.md", "CLAUDE.md")
+NOTE_NAMES = ("AGENTS.md", "CLAUDE.md")
 MAX_NOTE_CHARACTERS = 8_000
 """The most that the model gets of them at the start."""
 
@@ -18,7 +18,7 @@ def find_notes(folder: str | Path | None) -> Path | None:
     if not folder:
         return None
     top = Path(folder).resolve()
-    for name in _NAMES:
+    for name in NOTE_NAMES:
         path = top / name
         if path.is_file() and path.resolve().is_relative_to(top):
             return path

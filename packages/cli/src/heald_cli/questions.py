@@ -7,9 +7,16 @@ from weakref import WeakKeyDictionary
 from heald.commands.terminal import Colours
 from heald.core.events import ApprovalRequested, QuestionAsked
 from heald.tools.approvals import NOBODY, Approval
+from heald.tools.text_call_trust import TEXT_CALL
 from heald.tools.visible_text import escape_line
 
 _NOBODY = "There is no terminal for a question. To allow the call, run the command with --permissions auto or --rule."
+_NOBODY_FOR_TEXT = (
+    "There is no terminal for a question, and a call that is written as text may only be a quotation. If the server of "
+    "the model does not parse calls, run `heald conform` once, or this command with --edit-format text."
+)
+_TERMINAL = "terminal"
+"""The name in logs of the person at the terminal."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
@@ -17,7 +24,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 async def ask_approval(request: ApprovalRequested, asker: str = "heald") -> Approval:
     """Show a call and read the decision as one letter. `asker` is named before it."""
     if not sys.stdin.isatty():
-        return Approval(False, _NOBODY)
+        return Approval(False, _NOBODY_FOR_TEXT if TEXT_CALL in request.reason else _NOBODY)
     async with _turn():
         return await _ask_approval(request, asker)
 
@@ -34,11 +41,12 @@ async def _ask_approval(request: ApprovalRequested, asker: str) -> Approval:
         if answer in ("v", "view"):
             print(*show_approval(request, paint, whole=True).lines, sep="\n", file=sys.stderr)
         if answer in ("y", "yes"):
-            return Approval(True)
+            return Approval(True, by=_TERMINAL)
         if answer in ("a", "always"):
-            return Approval(True, always=True)
+            return Approval(True, always=True, by=_TERMINAL)
         if answer in ("n", "no"):
-            return Approval(False, (await read_line("why? (for the model; may be empty) ")).strip())
+            reason = (await read_line("why? (for the model; may be empty) ")).strip()
+            return Approval(False, reason, by=_TERMINAL)
 
 
 async def ask_question(question: QuestionAsked, asker: str = "heald") -> str:

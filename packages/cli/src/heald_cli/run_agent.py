@@ -1,14 +1,15 @@
 """Makes the agent of `heald run` from its options: in a folder, in a worktree of it, or in memory."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from heald.agent.agent import Agent
-from heald.agent.budget import Budget
+from heald.agent.budget import DEFAULT_TURNS, Budget
+from heald.commands.options import flags_of
 from heald.commands.request_settings import reasoning_of
 from heald.core.errors import ConfigurationError
 from heald.core.messages import Message, user_message
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from heald.agent.request_callbacks import OnApproval, OnQuestion
     from heald.tools.registry import ToolLike
     from heald.tools.shell.sandbox import Sandbox
+    from heald_cli.agent_tools import AgentTools
 
 
 class AgentPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,26 +44,46 @@ async def make_agent(
     options: argparse.Namespace, model: "ModelLike", own_tools: OwnTools, place: AgentPlace
 ) -> tuple[Agent, str]:
     """Make the agent that the options describe. Returns it with the reason why it writes files as text, or ""."""
-    names: list[str] = options.tools or ["all" if options.workspace else "none"]
+    model, is_foreign = _place_model(model, options, place)
+    names: list[str] = options.tools or ["all" if options.workspace and not is_foreign else "none"]
     tools = [*_builtin_tools(builtin_names(names), options, place), *own_tools.sources()]
     extras = ExtrasCollector(options).collect(
-        check_folder(options.workspace), options.system, has_tools=bool(tools), worktree=place.worktree
+        None if is_foreign else check_folder(options.workspace),  # an external agent reads the notes of a folder itself
+        options.system,
+        has_tools=bool(tools),
+        worktree=place.worktree,
     )
+    agent_options: dict[str, Any] = {
+        "model": model,
+        "tools": [*tools, *extras.tools],
+        "instructions": list(extras.instructions),
+        "permissions": Permissions(options.permissions, options.rule),
+        "budget": Budget(
+            turns=_max_turns(options, is_foreign=is_foreign),
+            tokens=options.max_tokens,
+            usd=options.max_usd,
+            seconds=options.max_seconds,
+        ),
+    }
+    if options.agent:
+        from heald.tools.families import ALL
+        from heald.tools.shell.sandbox import Sandbox
+        from heald_cli.agent_tools import AgentTools
+
+        sandbox = place.sandbox or Sandbox(unsandboxed=options.unsandboxed)
+        is_limited = bool(options.tools) and ALL not in options.tools
+        agent_tools = AgentTools(tools, own_tools, sandbox, folder_tools=extras.tools, is_limited=is_limited)
+        agent_options = _file_agent_options(options, agent_options, agent_tools)
     agent = Agent(
-        model,
-        tools=[*tools, *extras.tools],
-        instructions=list(extras.instructions),
+        **agent_options,
         history=place.history,
         workspace=place.worktree or options.workspace,
-        permissions=Permissions(options.permissions, options.rule),
-        budget=Budget(
-            turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
-        ),
         max_output_tokens=options.max_output,
         temperature=options.temperature,
         reasoning=reasoning_of(options),
         cache=options.cache,
         tool_profile=options.tool_profile,
+        tool_search=options.tool_search,
         edit_format=options.edit_format,
         middleware=list(extras.middleware),
         on_approval=place.on_approval,
@@ -70,6 +92,44 @@ async def make_agent(
     extras.complete(agent, model)
     await agent.find_edit_format()
     return agent, describe_format(agent, options.edit_format)
+
+
+def _max_turns(options: argparse.Namespace, *, is_foreign: bool) -> "int | msgspec.UnsetType":
+    """Return the turns of an exchange. The default is for Heald's own loop: an external agent has its own."""
+    is_default = "max_turns" not in flags_of(options) and options.max_turns == DEFAULT_TURNS
+    return msgspec.UNSET if is_foreign and is_default else options.max_turns
+
+
+def _place_model(model: "ModelLike", options: argparse.Namespace, place: AgentPlace) -> "tuple[ModelLike, bool]":
+    """Return the model, with the sandbox of its commands if it is an external agent, and whether it is one."""
+    from heald.providers.resolve import find
+
+    resolved = find(model) if isinstance(model, str) else model
+    if not getattr(resolved, "is_agent", False):
+        return model, False
+    from dataclasses import replace
+
+    from heald.tools.shell.sandbox import Sandbox
+
+    return replace(resolved, sandbox=place.sandbox or Sandbox(unsandboxed=options.unsandboxed)), True  # type: ignore[type-var]
+
+
+def _file_agent_options(
+    options: argparse.Namespace, session_options: Mapping[str, Any], tools: "AgentTools"
+) -> dict[str, Any]:
+    """Return the options of the agent that `--agent` names, within those of the command."""
+    from heald.agent.agent_files import AgentSetup
+    from heald_cli.project_agents import choose_agents
+
+    setup = AgentSetup(
+        model=session_options["model"],
+        is_model_fixed=True,
+        find_tools=tools.find,
+        instructions=session_options["instructions"],
+        permissions=session_options["permissions"],
+        budget=session_options["budget"],
+    )
+    return choose_agents(options.agent, options.workspace or ".").agent_options(options.agent, setup)
 
 
 def _builtin_tools(names: Sequence[str], options: argparse.Namespace, place: AgentPlace) -> "list[ToolLike]":

@@ -18,6 +18,7 @@ from heald_cli.edit_formats import use_stored_format
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.own_tools import OwnTools, builtin_names
+from heald_cli.project_agents import load_agents
 from heald_server.access.tokens import AccessTokens
 from heald_server.access.users import Users, read_users
 from heald_server.context import ServerContext
@@ -35,6 +36,7 @@ def make_settings(options: argparse.Namespace) -> ServerSettings:
         public_url=options.public_url or "",
         open_metrics=options.open_metrics,
         needs_token=bool(options.token) or not options.no_token,
+        client_tools=options.client_tools,
         client_tool_timeout=options.client_tool_timeout,
         after_crash=options.after_crash,
         room=options.room,
@@ -58,6 +60,7 @@ def make_context(
     tools = [*builtin_names(options.tools), *own_tools.by_name()]
     defaults = SessionSettings(
         model=options.model or "",
+        agent=getattr(options, "agent", None) or "",
         tools=tools,
         permissions=options.permissions,
         cache=options.cache,
@@ -75,6 +78,8 @@ def make_context(
             return FolderExtras(equip=lambda agent, model: use_stored_format(agent, model))
         return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools))
 
+    if defaults.agent and not any(defaults.agent in load_agents(folder).by_name for folder in workspaces.values()):
+        load_agents(None).find(defaults.agent)  # raises if there is none
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     report_missing_sandbox(options.permissions, sandbox)
     context = ServerContext(
@@ -88,6 +93,7 @@ def make_context(
         workspaces=workspaces,
         sandbox=sandbox,
         find_extras=find_extras,
+        find_agents=load_agents,
         protocol_options=protocol_options(options),
     )
     if own_tools.servers is not None:

@@ -4,9 +4,11 @@ from heald.commands.terminal import BOLD, DIM, RED, Colours
 from heald.core.context_events import ConversationCompacted, RequestWithdrawn
 from heald.core.envelope import Event
 from heald.core.events import (
+    AgentChanged,
     AssistantMessage,
     ErrorMessage,
     ExchangeResponse,
+    SessionForked,
     SessionRewound,
     ToolCompleted,
     ToolExecuting,
@@ -15,7 +17,7 @@ from heald.core.events import (
 )
 from heald.core.messages import File, Image, Message
 from heald.tools.sanitize import sanitize_text
-from heald_cli.event_text import call_line, describe_context, describe_exchange
+from heald_cli.event_text import call_line, describe_agent, describe_context, describe_exchange
 
 
 class Transcript:
@@ -46,6 +48,11 @@ class Transcript:
                 return [self._paint(describe_exchange(event.data), DIM)]
             case ConversationCompacted() | RequestWithdrawn():
                 return [self._paint(describe_context(event.data), DIM)]
+            case SessionForked(parent=parent, seq=seq, changed=changed):
+                what = f"another {' and '.join(changed)}" if changed else "the turn requested again"
+                return [self._paint(f"(forked from {sanitize_text(parent)} at event {seq}: {what})", DIM)]
+            case AgentChanged():
+                return [self._paint(describe_agent(event.data), DIM)]
             case SessionRewound(seq=seq):
                 return [self._paint(f"(the conversation went back to event {seq})", DIM)]
             case _:

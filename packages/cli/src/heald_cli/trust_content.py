@@ -12,8 +12,11 @@ from heald.config.paths import MCP_FILE, display_path
 from heald.config.trust import named_code
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
-from heald_cli.markdown_files import MAX_SKILL_CHARACTERS, markdown_files
+from heald_cli.folder_files import folder_files, folder_hooks
+from heald_cli.markdown_files import MAX_SKILL_CHARACTERS
 from heald_cli.project_notes import MAX_NOTE_CHARACTERS
+from heald_cli.subfolder_notes import find_subfolder_notes
+from heald_cli.trusted_paths import is_agent_folder
 
 _MAX_BYTES = 1_000_000
 
@@ -37,9 +40,12 @@ class TrustedText:
 def trusted_texts(path: Path, content: bytes) -> list[TrustedText]:
     """Return the file itself, or all files of a folder, and the file of instructions that it names."""
     if path.is_dir():
-        return [
-            TrustedText(display_path(file), file.read_bytes(), MAX_SKILL_CHARACTERS) for file in markdown_files(path)
-        ]
+        files, characters = (
+            (folder_files(path), MAX_SKILL_CHARACTERS)
+            if is_agent_folder(path)
+            else (find_subfolder_notes(path), MAX_NOTE_CHARACTERS)
+        )
+        return [TrustedText(display_path(file), file.read_bytes(), characters) for file in files]
     if path.suffix == ".md":
         return [TrustedText(display_path(path), content, MAX_NOTE_CHARACTERS)]
     texts = [TrustedText(display_path(path), content)]
@@ -52,7 +58,14 @@ def trusted_texts(path: Path, content: bytes) -> list[TrustedText]:
 
 def effects_of(path: Path, content: bytes) -> Iterator[tuple[str, str]]:
     """Yield what the settings of a file do, decoded: a title such as `runs`, and the text or command line."""
-    if path.is_dir() or path.suffix == ".md":
+    if path.is_dir():
+        for hook in folder_hooks(path) if is_agent_folder(path) else ():
+            moment = "before" if hook.moment == "PreToolUse" else "after"
+            yield f"runs {moment} calls of {hook.matcher or 'all tools'}", hook.command
+            for script in hook.find_scripts(str(path.parent)):
+                yield "runs", display_path(Path(script))
+        return
+    if path.suffix == ".md":
         return
     instructions: Any = _agent_table(path, content).get("instructions")
     if isinstance(instructions, str):

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heald.commands.terminal import BOLD, DIM, YELLOW, Colours, terminal_size
-from heald.config.document import parse_document, read_content
+from heald.config.document import parse_document
 from heald.config.mcp_servers import parse_mcp_file
 from heald.config.paths import MCP_FILE, display_path
 from heald.config.trust import remember, state_of
 from heald.core.errors import ConfigurationError
 from heald.tools.visible_text import Excerpt, describe_hidden, escape_line, excerpt, name_bytes, whole_rows
 from heald_cli.escaped_rows import lay_out, note_lines
-from heald_cli.markdown_files import read_project_folder
 from heald_cli.trust_content import TrustedText, effects_of, trusted_texts
+from heald_cli.trusted_paths import describe_trusted, read_trusted_content
 
 _MAX_LINES, _MAX_CHARACTERS = 200, 40_000
 
@@ -24,7 +24,7 @@ def ask_trust(path: Path) -> bool:
     check_content(path, content)  # reports errors before the question
     paint = Colours(sys.stderr)
     state = "has changed since you trusted it" if state_of(path, content) == "changed" else "is not trusted yet"
-    print(paint(f"heald: {escape_line(display_path(path))} {state}. It contains:", BOLD), file=sys.stderr)
+    print(paint(f"heald: {escape_line(describe_trusted(path))} {state}. It contains:", BOLD), file=sys.stderr)
     texts, effects = trusted_texts(path, content), list(effects_of(path, content))
     left_out = _show(texts, effects, paint, whole=False)
     more = f", [v]iew all ({left_out:,} characters are left out)" if left_out else ""
@@ -67,10 +67,6 @@ def _show(texts: Sequence[TrustedText], effects: Sequence[tuple[str, str]], pain
 
 def _shorten(text: str, *, whole: bool) -> Excerpt:
     return Excerpt(whole_rows(text), 0) if whole else excerpt(text, characters=_MAX_CHARACTERS, lines=_MAX_LINES)
-
-
-def read_trusted_content(path: Path) -> bytes | None:
-    return read_project_folder(path) if path.is_dir() else read_content(path)
 
 
 def check_content(path: Path, content: bytes) -> None:

@@ -23,6 +23,7 @@ from heald.core.errors import ProviderError
 from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
+from heald.tools.inner_calls import InnerCalls
 from otlp_receiver import OtlpReceiver, ReceivedSpan
 
 S = heald.testing.ScriptedModel
@@ -156,6 +157,32 @@ async def test_content_is_there_only_when_it_is_asked_for() -> None:
             assert answer == [
                 {"role": "assistant", "parts": [{"type": "text", "content": "A coat."}], "finish_reason": "end_turn"}
             ]
+
+
+@pytest.mark.parametrize("content", [False, True])
+async def test_the_calls_of_a_program_are_spans_of_the_program(content: bool) -> None:
+    collected = Collected(content=content)
+
+    @heald.tool
+    async def relay(ctx: heald.ToolContext) -> str:
+        """Call another tool."""
+        assert ctx.host is not None
+        result = await InnerCalls(ctx, ctx.host).run("weather", {"city": "Oslo"})
+        return str(len(result.text))
+
+    async with heald.Agent(S([[S.call("relay")], "A coat."]), tools=[weather, relay]) as agent:
+        agent.subscribe(collected.reactor)
+        await agent.run("Go.")
+    collected.close()
+    (program,), (inner,) = collected.named("execute_tool relay"), collected.named("execute_tool weather")
+    assert inner.parent is not None
+    assert program.context is not None
+    assert inner.parent.span_id == program.context.span_id
+    last = collected.named("chat model")[-1]
+    if content:
+        assert json.loads(_attributes(inner)["gen_ai.tool.call.arguments"]) == {"city": "Oslo"}
+        seen = json.loads(_attributes(last)["gen_ai.input.messages"])
+        assert [message["role"] for message in seen] == ["user", "assistant", "tool"]
 
 
 async def test_failures_are_marked() -> None:

@@ -94,6 +94,23 @@ async def test_call_is_shown_with_kind_location_input_and_output(editor: Editor)
         assert editor.asked == []
 
 
+async def test_files_that_others_changed_are_named_to_the_model(editor: Editor) -> None:
+    (editor.folder / "a.txt").write_text("one")
+    (editor.folder / "b.txt").write_text("one")
+    script = [call("read_file", path="a.txt"), call("read_file", path="b.txt"), *map(answer, ("Read.", "Yes.", "No."))]
+    async with ScriptedServer(script) as model, started(editor, model) as agent:
+        session = await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[])
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("Read both"))
+        (editor.folder / "a.txt").write_text("two")
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("Changed?"))
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("And now?"))
+    *_, read, changed, later = [str(request.body["messages"][0]["content"]) for request in model.requests]
+    assert "Files that changed" in changed
+    assert "a.txt" in changed.partition("Files that changed")[2]
+    assert "b.txt" not in changed.partition("Files that changed")[2]
+    assert "Files that changed" not in read + later
+
+
 async def test_allowed_edit_is_shown_as_a_diff(editor: Editor) -> None:
     (editor.folder / "a.txt").write_text("old line\nkept\n")
     script = [call("edit_file", path="a.txt", old_text="old line", new_text="new line"), answer("Done.")]
@@ -169,9 +186,22 @@ async def test_cancel_stops_the_answer_and_the_session_goes_on(editor: Editor) -
         await agent.connection.cancel(session_id=session.session_id)
         async with asyncio.timeout(SECONDS):
             assert (await running).stop_reason == "cancelled"
+        cancelled = editor.text
         done = await agent.connection.prompt(session_id=session.session_id, prompt=text("Still there?"))
         assert done.stop_reason == "end_turn"
-        assert editor.text.endswith("Here I am.")
+        assert cancelled in ("I beg", "I begin")  # nothing failed, and nothing begins anew
+        assert editor.text == f"{cancelled}Here I am."
+
+
+async def test_an_answer_that_broke_off_is_said_to_begin_anew(editor: Editor) -> None:
+    begun = wire_stream("chat", text=["I beg", "in"])[:2]
+    script = [Reply(begun, content_type="text/event-stream"), answer("Here I am.")]
+    async with ScriptedServer(script) as model, started(editor, model) as agent:
+        session = await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[])
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("Hi"))
+        first, _, second = editor.text.partition("This answer broke off and begins anew:")
+        assert "I beg" in first
+        assert second.endswith("Here I am.")
 
 
 async def test_cancel_while_a_permission_is_open(editor: Editor) -> None:

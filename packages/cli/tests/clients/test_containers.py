@@ -59,7 +59,9 @@ def test_the_server_runs_as_nobody_in_particular_and_is_watched() -> None:
 def test_the_parts_of_the_source_that_are_copied_exist() -> None:
     extras = next(rest for name, rest in _instructions() if name == "ARG" and rest.startswith("EXTRAS="))
     project = (ROOT / "packages" / "heald" / "pyproject.toml").read_text("utf-8")
-    for extra in extras.removeprefix("EXTRAS=").split(","):
+    installed = extras.removeprefix("EXTRAS=").split(",")
+    assert {"a2a", "mcp"} <= set(installed)  # the protocols that the docs say a server speaks
+    for extra in installed:
         assert re.search(rf"^{extra} = \[", project, re.M), f"heald has no extra {extra}"
     copied = [rest.split()[0] for name, rest in _instructions() if name == "COPY" and not rest.startswith("--from")]
     assert all((ROOT / path).exists() for path in copied)

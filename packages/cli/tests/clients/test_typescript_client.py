@@ -108,13 +108,16 @@ async def _run(package: Path, url: str, *flows: str) -> Any:
 
 async def test_the_flows_of_a_client(package: Path, tmp_path: Path) -> None:
     async with _serving(tmp_path) as url:
-        flows = await _run(package, url, "turns", "approvals", "tools", "cancel", "pictures", "studio")
+        flows = await _run(package, url, "turns", "approvals", "forks", "tools", "cancel", "pictures", "studio")
     assert flows["turns"] == {"first": "You sent: one", "second": "You sent: two", "usage": True, "listed": 1}
     approvals = flows["approvals"]
     assert approvals["asked"] == ["write_file", "write_file"]
     assert approvals["content"] == "kept"
     assert approvals["files"] == ["note.txt"]
     assert approvals["yes"] != approvals["no"]
+    forks = flows["forks"]
+    assert (forks["title"], forks["shared"], forks["changed"]) == ("What if", True, ["result"])
+    assert forks["left"] != forks["right"] == "Done: a full disk"
     assert flows["tools"] == {"good": "Done: noon", "bad": "Done: No battery."}
     assert flows["cancel"] == {"status": "cancelled", "cancelled": True}
     assert flows["pictures"] == {"text": "You sent: picture image_url", "kinds": ["text", "image"]}

@@ -2,8 +2,9 @@
 
 from heald.core.client_events import ResponseRequested
 from heald.core.context_events import ConversationCompacted, ConversationRestored, PromptProgress, RequestWithdrawn
-from heald.core.envelope import Event, decode_event, event_schema
+from heald.core.envelope import Event, EventOf, decode_event, event_schema
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
@@ -34,6 +35,7 @@ from heald.core.events import (
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
+    SessionForked,
     SessionReleased,
     SessionResumed,
     SessionRewound,
@@ -59,6 +61,7 @@ from heald.core.payload import Payload
 from heald.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 
 __all__ = [
+    "AgentChanged",
     "ApprovalRequested",
     "ApprovalResolved",
     "AssistantMessage",
@@ -79,6 +82,7 @@ __all__ = [
     "ErrorMessage",
     "ErrorOccurred",
     "Event",
+    "EventOf",
     "ExchangeRequest",
     "ExchangeResponse",
     "FileAccepted",
@@ -99,6 +103,7 @@ __all__ = [
     "RetryScheduled",
     "ServerToolCall",
     "ServerToolResult",
+    "SessionForked",
     "SessionReleased",
     "SessionResumed",
     "SessionRewound",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heald.config.command import Command
     from heald.core.json import JsonObject
     from heald.core.messages import Block, Grounding, Reasoning, Text, ToolDefinition
-    from heald.core.turn import StopReason, Usage
+    from heald.core.turn import Iteration, StopReason, Usage
     from heald.entry_points import EntryPoint
     from heald.plugin_loader import (
         GROUPS,
@@ -55,6 +55,7 @@ __all__ = [
     "Endpoint",
     "EntryPoint",
     "Grounding",
+    "Iteration",
     "JsonLinesParser",
     "JsonObject",
     "ModelFamily",
@@ -90,7 +91,7 @@ __getattr__ = lazy_exports(
         "heald.config.command": "Command",
         "heald.core.json": "JsonObject",
         "heald.core.messages": "Block Grounding Reasoning Text ToolDefinition",
-        "heald.core.turn": "StopReason Usage",
+        "heald.core.turn": "Iteration StopReason Usage",
         "heald.entry_points": "EntryPoint",
         "heald.plugin_loader": "GROUPS PluginFailed has_plugin installed_distributions load_plugin "
         "load_plugins plugin_names plugin_problems record_failure",

@@ -130,7 +130,7 @@ async def test_of_one_exchange_goes_before_that_of_the_agent() -> None:
 
 async def test_a_type_that_json_cannot_carry_is_refused_at_once() -> None:
     with pytest.raises(ConfigurationError, match="JSON cannot carry"):
-        Agent(scripted("x"), output=object())
+        Agent(scripted("x"), output=object())  # pyright: ignore[reportArgumentType]
 
 
 def test_run_sync_gives_it_too() -> None:

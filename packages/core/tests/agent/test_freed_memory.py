@@ -41,8 +41,11 @@ async def test_decoders_and_calls_are_freed_at_once(wire: str) -> None:
     replies.append(wire_reply(wire, text="Done."))
     async with ScriptedServer(replies) as server, Agent(model_at(server, wire), tools=[add]) as agent:
         assert (await agent.run("Add.")).turns == 4
+        live_objects: list[object] = gc.get_objects()
         alive = [
-            type(live_object).__name__ for live_object in gc.get_objects() if isinstance(live_object, _SHORT_LIVED)
+            type(live_object).__name__  # pyright: ignore[reportUnknownArgumentType]
+            for live_object in live_objects
+            if isinstance(live_object, _SHORT_LIVED)
         ]
     assert alive == []
 

@@ -20,7 +20,6 @@ from heald.testing.server import EVENT_STREAM, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
-from heald.tools.registry import Registry
 from log_support import Log
 
 CASES = all_cases()
@@ -48,12 +47,10 @@ class Bodies:
             self.ran.append((context.call.id, context.call.name, arguments))
             return "done"
 
-        tool = Tool(definition=definition, run=run)
         try:
-            Registry([tool])
-        except ConfigurationError:  # a model may call what no registry would take
+            return Tool(definition=definition, run=run)
+        except ConfigurationError:  # a model may call what cannot be the name of a tool
             return None
-        return tool
 
 
 def agent_for(

@@ -31,7 +31,7 @@ async def run(
         model = heald.Model(name, base_url=server.url + "/v1", api_key="no-key")
         async with heald.Agent(model, tools=["files"], workspace=folder, **options) as agent:
             agent.subscribe(events.append)
-            result = await agent.run(prompt)
+            result = await agent.send(prompt).result()
     assert check_log(events) == []
     return result, events, server
 
@@ -91,9 +91,10 @@ async def test_a_person_is_asked(tmp_path: Path) -> None:
 
 async def test_a_file_that_is_cut_off_is_not_written(tmp_path: Path) -> None:
     cut = wire_reply("chat", text="b.txt\n```\nhello\nwor", stop="max_tokens")
-    _, events, _ = await run(tmp_path, [cut, wire_reply("chat", text="Too long.")], "Write b.txt.")
+    result, events, _ = await run(tmp_path, [cut, wire_reply("chat", text="Too long.")], "Write b.txt.")
     assert [call.invalid.reason for call in of(events, ToolCall)] == ["truncated"]
     assert not (tmp_path / "b.txt").exists()
+    assert (result.status, result.turns) == ("failed", 2)
 
 
 async def test_words_need_no_file(tmp_path: Path) -> None:
@@ -105,10 +106,7 @@ async def test_words_need_no_file(tmp_path: Path) -> None:
     ("path", "before", "first", "reminder"),
     [
         ("a.py", "x = 1\n", "x = 1\n", "nothing has changed"),
-        ("a.py", "x = 1\n", "x = (2\n", "cannot be read: '(' was never closed in line 1"),
         ("a.py", "def f():\n    return 1\n", "def f(x):\n    return 1\n", "The parameter x of f in a.py is never used"),
-        ("a.json", '{"x": 1}\n', '{"x": 2,}\n', "cannot be read"),
-        ("a.py", "def f():\n    pass\n\n\ndef g():\n    pass\n", "def f():\n    return 1\n", "leaves out g of a.py"),
     ],
 )
 async def test_a_fault_is_reported_once(tmp_path: Path, path: str, before: str, first: str, reminder: str) -> None:
@@ -117,6 +115,189 @@ async def test_a_fault_is_reported_once(tmp_path: Path, path: str, before: str, 
     result, _, server = await run(tmp_path, [*replies, wire_reply("chat", text="Never.")], f"Change f and x in {path}.")
     assert (result.status, result.turns) == ("completed", 2)
     assert reminder in str(server.requests[1].body["messages"][-1]["content"])
+
+
+LONG = "".join(f"def f{number}(a):\n    total = a + {number}\n    return total\n\n\n" for number in range(130))
+PAGE = "<html>\n<body>\n<div id='a'>\n<p>one</p>\n</div>\n<div id='b'>\n<p>two</p>\n</div>\n</body>\n</html>\n"
+TABLES = "CREATE TABLE a (\n    id INTEGER\n);\n\nCREATE TABLE b (\n    id INTEGER\n);\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "written", "reason"),
+    [
+        ("a.py", "x = 1\n", "x = (2\n", "cannot be read: '(' was never closed in line 1"),
+        ("a.json", '{"x": 1}\n', '{"x": 2,}\n', "cannot be read"),
+        ("a.py", LONG, "total = 3\n" * 14, "leaves out f0, f1, f2, f3, f4 of a.py"),
+        (
+            "a.py",
+            "def f():\n    pass\n\n\ndef g():\n    pass\n",
+            "def f():\n    # ... same as before\n",
+            "cannot be read",
+        ),
+        ("a.yaml", "a: 1\nb:\n  c: 2\nd: 3\n", "c: 4\n", "leaves out a, b, b.c, d of a.yaml"),
+        ("a.css", "a { color: red; }\nb { color: red; }\n", "a { color: blue;\n", "the { in line 1 was never closed"),
+        ("a.html", PAGE, "<div id='b'>\n<p>three</p>\n</div>\n", "leaves out <a>, <html>, <body> of a.html"),
+        ("a.sql", TABLES, "    id INTEGER,\n    x TEXT\n", "leaves out CREATE TABLE A, CREATE TABLE B of a.sql"),
+        ("a.txt", "one\ntwo\nthree\n", "one\nTWO\n", "leaves out the end of a.txt"),
+    ],
+)
+async def test_a_fragment_never_replaces_a_file(
+    tmp_path: Path, path: str, before: str, written: str, reason: str
+) -> None:
+    """The model is shown the file once more; if no whole one comes, nothing is written."""
+    (tmp_path / path).write_text(before)
+    answer = wire_reply("chat", text=f"{path}\n```\n{written}```\n")
+    result, events, server = await run(tmp_path, [answer, answer], f"Change x and f in {path}.")
+    assert (tmp_path / path).read_text() == before
+    assert (result.status, result.turns, of(events, FileChanged)) == ("failed", 2, [])
+    assert result.error is not None
+    assert reason in result.error.message
+    reminder = str(server.requests[1].body["messages"][-1]["content"])
+    assert "Write the complete file" in reminder
+    assert before.splitlines()[0] in reminder
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "written", "after"),
+    [
+        (
+            "a.py",
+            "def f():\n    pass\n\n\ndef g():\n    pass\n",
+            "def f():\n    return 1\n",
+            "def f():\n    return 1\n\n\ndef g():\n    pass\n",
+        ),
+        (
+            "a.py",
+            "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n\n\nx = 1\n",
+            "def g(self):\n    return 3\n",
+            "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 3\n\n\nx = 1\n",
+        ),
+        (
+            "a.js",
+            "const A = 1;\n\nfunction f() {\n  return 1;\n}\n\nfunction g() {\n  return 2;\n}\n",
+            "function f() {\n  return 3;\n}\n",
+            "const A = 1;\n\nfunction f() {\n  return 3;\n}\n\nfunction g() {\n  return 2;\n}\n",
+        ),
+        (
+            "a.css",
+            "a {\n  top: 0;\n}\n\nb {\n  top: 1px;\n}\n",
+            "b {\n  top: 2px;\n}\n",
+            "a {\n  top: 0;\n}\n\nb {\n  top: 2px;\n}\n",
+        ),
+        (
+            "a.yaml",
+            "a: 1\nb:\n  - x\n  - y\nc: 3\nd: 4\n",
+            "b:\n  - x\n  - z\n  - y\n",
+            "a: 1\nb:\n  - x\n  - z\n  - y\nc: 3\nd: 4\n",
+        ),
+        ("a.toml", "a = 1\n\n[b]\nc = 2\n\n[d]\ne = 3\n", "[b]\nc = 4\n", "a = 1\n\n[b]\nc = 4\n\n[d]\ne = 3\n"),
+        (
+            "a.json",
+            '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n',
+            '{\n  "b": 5\n}\n',
+            '{\n  "a": 1,\n  "b": 5,\n  "c": 3\n}\n',
+        ),
+        (
+            "a.sql",
+            TABLES,
+            "CREATE TABLE b (\n    id INTEGER,\n    x TEXT\n);\n",
+            TABLES[:36] + "CREATE TABLE b (\n    id INTEGER,\n    x TEXT\n);\n",
+        ),
+        (
+            "a.md",
+            "# A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree\n",
+            "## B\n\nTWO\n",
+            "# A\n\none\n\n## B\n\nTWO\n\n## C\n\nthree\n",
+        ),
+    ],
+)
+async def test_a_fragment_is_merged_where_its_place_is_certain(
+    tmp_path: Path, path: str, before: str, written: str, after: str
+) -> None:
+    (tmp_path / path).write_text(before)
+    asked: list[ApprovalRequested] = []
+
+    def allow(request: ApprovalRequested) -> bool:
+        asked.append(request)
+        return True
+
+    answer = wire_reply("chat", text=f"{path}\n```\n{written}```\n")
+    result, _, _ = await run(tmp_path, [answer], f"Change {path}.", permissions="ask", on_approval=allow)
+    assert (result.status, result.turns, (tmp_path / path).read_text()) == ("completed", 1, after)
+    assert asked[0].input["content"] == after, "the merged file is what is approved"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["What does f in a.py do?", "Only answer: what must be renamed in a.py?", "Explain a.py."]
+)
+async def test_a_question_changes_nothing(tmp_path: Path, prompt: str) -> None:
+    before = "".join(f"def f{number}():\n    return {number}\n" for number in range(5))
+    (tmp_path / "a.py").write_text(before)
+    text = "It returns:\n\na.py\n```python\ndef f1():\n    return 7\n```\n"
+    result, events, server = await run(tmp_path, [wire_reply("chat", text=text)], prompt)
+    assert (result.status, result.text, of(events, ToolCall)) == ("completed", text, [])
+    assert (tmp_path / "a.py").read_text() == before
+    messages = server.requests[0].body["messages"]
+    assert [message["role"] for message in messages] == ["system", "user"]
+    assert "Answer the question in words" in messages[0]["content"]
+    assert "def f4" in str(messages[1]["content"])
+
+
+async def test_a_call_does_not_write_either_when_a_question_was_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    call = ToolCall(id="c1", name="write_file", input={"path": "a.py", "content": "x = 2\n"})
+    replies = [wire_reply("chat", calls=[call], stop="tool_use"), wire_reply("chat", text="It is 1.")]
+    result, _, _ = await run(tmp_path, replies, "What is x in a.py?")
+    assert (result.status, result.text, (tmp_path / "a.py").read_text()) == ("completed", "It is 1.", "x = 1\n")
+
+
+async def test_a_quotation_is_no_change(tmp_path: Path) -> None:
+    """Of a request that may ask for an answer, in any language."""
+    before = "def f():\n    x = 1\n    return x\n\n\ndef g():\n    return 2\n"
+    (tmp_path / "a.py").write_text(before)
+    answer = wire_reply("chat", text="Das hier:\n\na.py\n```python\ndef f():\n    x = 1\n```\n")
+    result, _, _ = await run(tmp_path, [answer], "Zeig mir den Anfang von f in a.py.")
+    assert (result.status, result.turns, (tmp_path / "a.py").read_text()) == ("completed", 1, before)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n",
+        "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n-x = 1\n+x = 2\n```\n",
+        '{"name": "run_command", "arguments": {"command": "sed -i s/1/2/ a.py"}}',
+        'write_file("a.py", ',
+        "Set x to 2.",
+        "```js\nx = 2\n```\n",
+    ],
+)
+async def test_no_file_is_one_reminder_and_then_a_failure(tmp_path: Path, answer: str) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    replies = [wire_reply("chat", text=answer), wire_reply("chat", text=answer), wire_reply("chat", text="Never.")]
+    result, events, server = await run(tmp_path, replies, "Set x in a.py to 2.")
+    assert (result.status, result.turns, of(events, FileChanged)) == ("failed", 2, [])
+    assert result.error is not None
+    assert result.error.message.startswith("The model answered without a file that could be written")
+    assert "holds no file that could be written" in str(server.requests[1].body["messages"][-1]["content"])
+    right = wire_reply("chat", text="a.py\n```\nx = 2\n```\n")
+    result, _, _ = await run(tmp_path, [wire_reply("chat", text=answer), right], "Set x in a.py to 2.")
+    assert (result.status, result.turns, (tmp_path / "a.py").read_text()) == ("completed", 2, "x = 2\n")
+
+
+async def test_the_turn_limit_leaves_no_reminder(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    result, _, _ = await run(
+        tmp_path, [wire_reply("chat", text="Done.")], "Set x in a.py to 2.", budget=heald.Budget(turns=1)
+    )
+    assert (result.status, result.turns) == ("failed", 1)
+
+
+async def test_two_parts_of_a_file_are_both_merged(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("".join(f"def f{number}():\n    return {number}\n\n\n" for number in range(6)))
+    blocks = [f"a.py\n```\ndef f{number}():\n    return -{number}\n```\n" for number in (1, 4)]
+    result, _, _ = await run(tmp_path, [wire_reply("chat", text="\n".join(blocks))], "Negate f1 and f4 in a.py.")
+    text = (tmp_path / "a.py").read_text()
+    assert (result.status, text.count("def "), text.count("return -")) == ("completed", 6, 2)
 
 
 @pytest.mark.parametrize(

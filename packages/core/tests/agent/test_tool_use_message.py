@@ -3,7 +3,7 @@
 from typing import Any
 
 import heald
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import ExchangeRequest, ToolUseMessage
 from heald.core.messages import ToolCall, ToolResult, user_message
 from heald.core.payload import Payload
@@ -54,7 +54,7 @@ def test_a_call_that_a_crash_interrupted_gets_its_second_one() -> None:
     payloads: list[Payload] = [ExchangeRequest(user_message("Go."), "m"), call, ToolUseMessage(call)]
     exchange = UnfinishedExchange()
     for seq, payload in enumerate(payloads, 1):
-        exchange.feed(Event(seq, f"e{seq}", "ses_1", "ex_1", payload.type, payload.layer, 1.0, 1, payload))
+        exchange.feed(new_event(seq, f"e{seq}", "ses_1", "ex_1", payload.type, payload.layer, 1.0, 1, payload))
     closing = list(exchange.closing_payloads())
     (result,) = [payload for payload in closing if isinstance(payload, ToolResult)]
     assert ToolUseMessage(call, result) in closing

@@ -15,7 +15,7 @@ from heald_check import check_log
 HERMES = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "day": null}}\n</tool_call>'
 
 
-@heald.tool
+@heald.tool(effect="read")
 async def weather(city: str, day: int = 0) -> str:
     """Weather of a city."""
     return f"{city}: snow"
@@ -55,10 +55,6 @@ async def test_a_call_in_the_text_is_run(wire: str) -> None:
 
 
 async def test_the_gate_is_the_same() -> None:
-    _, events, _ = await run(
-        [wire_reply("chat", text='{"name": "weather", "arguments": {"town": 3}}'), wire_reply("chat", text="Sorry.")]
-    )
-    assert [event.data.status for event in events if isinstance(event.data, ToolResult)] == ["invalid_input"]
     _, events, _ = await run(
         [wire_reply("chat", text=HERMES), wire_reply("chat", text="Sorry.")],
         permissions=heald.Permissions("auto", ["deny weather"]),

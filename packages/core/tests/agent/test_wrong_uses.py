@@ -64,6 +64,9 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("turns a text", lambda: Budget(turns="3"), "Budget: turns must be an int, not '3'."),  # pyright: ignore
     ("turns 0", lambda: Budget(turns=0), "must be greater than 0"),
     ("usd a text", lambda: Budget(usd="1"), "Budget: usd must be a number or None, not '1'."),  # pyright: ignore
+    ("budget misspelt", lambda: Budget(turn=3), "Budget has no argument 'turn'; did you mean 'turns'?"),  # pyright: ignore
+    ("retry misspelt", lambda: Retry(attempt=3), "Retry has no argument 'attempt'; did you mean"),  # pyright: ignore
+    ("settings misspelt", lambda: Settings(temprature=1), "did you mean 'temperature'?"),  # pyright: ignore
     ("retry a number", lambda: agent(retry=3), "retry must be a Retry or None, not 3; write Retry("),
     ("attempts a text", lambda: Retry(attempts="3"), "attempts must be an int or None, not '3'."),  # pyright: ignore
     ("attempts 0", lambda: Retry(attempts=0), "Retry: attempts is 0; it must be greater than 0."),
@@ -79,7 +82,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("server tool", lambda: ServerTool("web_serch"), "did you mean 'web_search'?"),  # pyright: ignore
     # tools
     ("tools a text", lambda: agent(tools="files"), "tools must be a list, not 'files'; put it in a list: ['files']."),
-    ("tools a tool", lambda: agent(tools=change), "tools must be a list, not a Tool; put it in a list."),
+    ("tools a tool", lambda: agent(tools=change), "not a FunctionTool; put it in a list."),
     ("tool misspelt", lambda: agent(tools=["fles"]), "There is no tool 'fles'; did you mean 'files'?"),
     ("tool a number", lambda: agent(tools=[5]), "item 0 of tools must be a Tool, a function"),
     ("tool without schema", lambda: agent(tools=[{"name": "x"}]), "has no jsonSchema"),
@@ -130,6 +133,9 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("message of a number", lambda: run(Message(role="user", content=5)), "not a valid heald.Message"),  # pyright: ignore
     ("text of a number", lambda: run(user_message(Text(5))), "Expected `str`, got `int`"),  # pyright: ignore
     ("when_busy", lambda: agent().send("x", when_busy="ste"), "did you mean 'steer'?"),  # pyright: ignore
+    ("run misspelt", lambda: agent().run_sync("x", outptu=int), "run_sync has no argument 'outptu'"),  # pyright: ignore
+    ("stream misspelt", lambda: agent().stream("x", outptu=int), "'outptu'; did you mean 'output'?"),  # pyright: ignore
+    ("send misspelt", lambda: agent().send("x", bugdet=1), "send has no argument 'bugdet'; did you mean"),  # pyright: ignore
     ("event type", lambda: agent().subscribe(print, types=["tool_reslt"]), "did you mean 'tool_result'?"),
     ("event types a text", lambda: agent().subscribe(print, types="error"), "put it in a list: ['error']."),
     ("layer", lambda: agent().subscribe(print, layers=["sream"]), "did you mean 'stream'?"),  # pyright: ignore
@@ -140,6 +146,11 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("no store", lambda: heald.open_session("s", agent(), store=None), "store must be a str or a Store, not None."),  # pyright: ignore
     ("after_crash", lambda: heald.open_session("s", agent(), store="memory:", after_crash="clos"), "'close'?"),  # pyright: ignore
 ]
+
+
+async def test_an_unknown_keyword_of_run_gets_a_sentence() -> None:
+    with pytest.raises(TypeError, match=r"run has no argument 'outptu'; did you mean 'output'\?"):
+        await agent().run("x", outptu=int)  # pyright: ignore
 
 
 @pytest.mark.parametrize(("use", "sentence"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])

@@ -131,14 +131,14 @@ async def test_f04_silence_is_a_timeout(wire: str) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 async def test_f04_a_slow_answer_is_no_stall(wire: str) -> None:
     steps: list[Step] = []
-    for piece in wire_stream(wire, text=list("Hello")):
-        steps += [piece, Pause(0.03)]
+    for piece in wire_stream(wire, text=list("Hello, this is a slow answer.")):
+        steps += [piece, Pause(0.05)]
     async with ScriptedServer([body(wire, *steps)]) as server:
         turn, _ = await ask(
-            server, wire, timeouts=heald.Timeouts(content=0.3, socket=0.2), retry=heald.Retry(attempts=1)
+            server, wire, timeouts=heald.Timeouts(content=1.2, socket=1.2), retry=heald.Retry(attempts=1)
         )
         assert isinstance(turn, ProviderTurn)
-        assert turn.message.text == "Hello"
+        assert turn.message.text == "Hello, this is a slow answer."
 
 
 # --- F08, F09, L01: errors inside the stream, and the attempt after them -----------------------------------------

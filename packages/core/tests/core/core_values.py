@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from heald.core.envelope import PAYLOADS, Event
+from heald.core.envelope import PAYLOADS, Event, new_event
 from heald.core.messages import (
     File,
     Grounding,
@@ -20,6 +20,7 @@ from heald.core.messages import (
     ToolResult,
 )
 from heald.core.payload import Payload
+from heald.core.turn import Iteration, Usage
 
 # Any code point that UTF-8 can hold; lone surrogates have tests of their own.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -75,8 +76,19 @@ messages = st.builds(
     native=st.none() | natives,
 )
 
+counts = st.integers(0, 10**9)
+iterations = st.builds(Iteration, words, st.none() | words, *[counts] * 7)
+usages = st.builds(
+    Usage,
+    *[st.none() | counts] * 6,
+    server_tools=st.dictionaries(words, counts, max_size=2),
+    tier=st.none() | words,
+    iterations=st.lists(iterations, max_size=2),
+)
+
 # Hypothesis reads the types of every other field from the classes themselves.
 for kind, strategy in (
+    (Usage, usages),
     (Text, text_blocks),
     (ToolCall, tool_calls),
     (ToolResult, tool_results),
@@ -112,7 +124,7 @@ def _field(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def event(data: Payload, seq: int = 7) -> Event:
-    return Event(
+    return new_event(
         seq=seq,
         id=f"evt_{seq}",
         session="ses_1",

@@ -36,6 +36,7 @@ STREAM = [
     "citation_added",
 ]
 STATE = [
+    "agent_changed",
     "conversation_queued",
     "conversation_dequeued",
     "conversation_start",
@@ -61,6 +62,7 @@ STATE = [
     "error_occurred",
     "session_resumed",
     "session_rewound",
+    "session_forked",
     "conversation_steered",
     "session_released",
     "conversation_compacted",

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from example_counts import scaled
 from heald.core.json import encode
+from heald.core.message_forms import read_messages
 from heald.core.messages import (
     Image,
     Message,
@@ -95,3 +96,10 @@ def test_a_tool_without_parameters_accepts_an_empty_object() -> None:
     first, second = ToolDefinition(name="a"), ToolDefinition(name="b")
     assert first.input_schema == {"type": "object", "properties": {}}
     assert first.input_schema is not second.input_schema
+
+
+def test_a_picture_of_another_program_keeps_its_detail() -> None:
+    url = {"url": "https://a.example/1.png"}
+    parts = [{"type": "image_url", "image_url": url | {"detail": detail}} for detail in ("low", "of no kind", 3)]
+    (message,) = read_messages([{"role": "user", "content": parts}])
+    assert [block.detail for block in message.content if isinstance(block, Image)] == ["low", None, None]

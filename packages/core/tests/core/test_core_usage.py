@@ -3,11 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heald.core.json import encode
-from heald.core.turn import Cost, Usage
+from heald.core.turn import Cost, Iteration, Usage
 
 counts = st.none() | st.integers(0, 10**9)
-usages = st.builds(Usage, counts, counts, counts, counts, counts)
-FIELDS = ("input", "cache_read", "cache_write", "output", "reasoning")
+uses = st.dictionaries(st.sampled_from(["web_search", "file_search"]), st.integers(0, 9))
+usages = st.builds(Usage, *[counts] * 6, server_tools=uses, tier=st.none(), iterations=st.just([]))
+FIELDS = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 
 
 def test_unknown_is_not_zero() -> None:
@@ -59,3 +60,10 @@ def test_usage_survives_encoding_and_omits_the_unknown(usage: Usage) -> None:
 def test_cost_may_be_unknown() -> None:
     assert encode(Cost()) == b"{}"
     assert msgspec.json.decode(encode(Cost(0.0, "provider")), type=Cost) == Cost(0.0, "provider")
+
+
+def test_a_sum_counts_tools_and_has_no_tier_of_its_own() -> None:
+    flex = Usage(input=1, server_tools={"web_search": 1}, tier="flex", iterations=[Iteration("message", input=1)])
+    other = Usage(input=2, server_tools={"web_search": 2, "file_search": 1}, tier="flex")
+    assert flex + other == Usage(input=3, server_tools={"web_search": 3, "file_search": 1})
+    assert Usage() + flex == Usage(input=1, server_tools={"web_search": 1})

@@ -16,15 +16,16 @@ from heald.providers.batch_journal import BatchJournal
 from heald.providers.batch_queue import BatchQueue, use_batches
 from heald.testing.server import Reply, ScriptedServer
 from heald.wires.registry import WIRES
+from heald.wires.request import Quirks
 
 BATCHED = [name for name, wire in WIRES.items() if "batches" in wire.features]
-PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses"}
+PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "gemini": "/models/m:batchGenerateContent"}
 FAST: dict[str, Any] = {"poll_seconds": 0.01, "quiet_seconds": 0.05}
 
 
 def echo(wire: str) -> Any:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
-        text = str(body.get("messages") or body.get("input"))
+        text = str(body.get("messages") or body.get("input") or body.get("contents"))
         if "wrong" in text:
             return {"error": {"type": "invalid_request_error", "message": "no such thing"}}
         word = next(word for word in ("one", "two", "three", "Hi") if word in text)
@@ -63,10 +64,10 @@ async def test_requests_that_wait_together_are_one_batch(wire: str, tmp_path: Pa
     assert len(entries) == len({entry["custom_id"] for entry in entries}) == 3
     for entry in entries:
         body = entry["params"] if wire == "messages" else entry["body"]
-        assert body["model"] == "m"
+        assert body.get("model") == (None if wire == "gemini" else "m")
         assert "stream" not in body
         assert "stream_options" not in body
-        if wire != "messages":
+        if wire not in ("messages", "gemini"):
             assert (entry["method"], entry["url"]) == ("POST", PATHS[wire])
     assert provider.endpoints == ([] if wire == "messages" else [PATHS[wire]])
     assert seen[0] == f"batch {name}: 0 of 3 answered"
@@ -146,11 +147,12 @@ async def test_a_request_that_expired_is_submitted_once_more(tmp_path: Path) -> 
     assert len(set(provider.ids)) == 2
 
 
-async def test_a_batch_that_fails_as_a_whole(tmp_path: Path) -> None:
-    provider = BatchProvider("chat", echo("chat"))
+@pytest.mark.parametrize("wire", ["chat", "gemini"])
+async def test_a_batch_that_fails_as_a_whole(wire: str, tmp_path: Path) -> None:
+    provider = BatchProvider(wire, echo(wire))
     provider.fails_whole = True
     async with ScriptedServer(provider) as server, batches(tmp_path):
-        (bad,) = await ask(model_at(server, "chat"), "one")
+        (bad,) = await ask(model_at(server, wire), "one")
     assert "line 1 is wrong" in str(bad)
 
 
@@ -162,11 +164,19 @@ async def test_a_submission_that_is_refused(tmp_path: Path) -> None:
     assert len(server.requests) == 1
 
 
-async def test_a_wire_without_batches_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wire", "quirks", "problem"),
+    [
+        ("converse", Quirks(), "The converse wire has no batches"),
+        ("gemini", Quirks(without=["batches"]), "The provider vertex has no such batches"),
+    ],
+)
+async def test_batches_that_do_not_exist_are_refused(wire: str, quirks: Quirks, problem: str, tmp_path: Path) -> None:
     async with ScriptedServer([]) as server, use_batches(BatchQueue(BatchJournal(tmp_path / "j.jsonl"), **FAST)):
-        (bad,) = await ask(heald.Model("m", wire="gemini", base_url=server.url), "one")
+        model = heald.Model("m", wire=wire, base_url=server.url, provider="vertex", quirks=quirks)
+        (bad,) = await ask(model, "one")
     assert isinstance(bad, InvalidRequest)
-    assert "no batches" in str(bad)
+    assert problem in str(bad)
 
 
 async def test_half_the_price(tmp_path: Path) -> None:

@@ -92,7 +92,13 @@ async def test_converse_continues_with_its_own_content(monkeypatch: pytest.Monke
                 {"toolUse": {"toolUseId": "tooluse_1", "name": "look", "input": {}}},
             ],
         },
-        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "A cat."}]}}]},
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "A cat."}]}},
+                {"cachePoint": {"type": "default"}},
+            ],
+        },
     ]
 
 

@@ -25,20 +25,21 @@ oracle = cache(Oracle)
 term_of: Any = script()["_term"]
 model_of: Any = script()["_model"]
 
-ONE_OF_EACH = TokenCounts(7, 11, 13, 17, 19, 23)
+ONE_OF_EACH = TokenCounts(7, 11, 13, 17, 19, 23, 29)
 SMALL = TokenCounts(input=1000, output=500)
-LARGE = TokenCounts(900_001, 90_000, 80_000, 70_000, 60_000, 50_000)
+LARGE = TokenCounts(900_001, 90_000, 80_000, 70_000, 60_000, 50_000, 40_000)
 counts = st.one_of(st.integers(0, 3000), st.integers(0, 2_000_000))
-tokens = st.builds(TokenCounts, counts, counts, counts, counts, counts, counts)
+tokens = st.builds(TokenCounts, counts, counts, counts, counts, counts, counts, counts)
 zones = st.one_of(st.just(UTC), st.integers(-14 * 60, 14 * 60).map(lambda offset: timezone(timedelta(minutes=offset))))
 moments = st.datetimes(datetime(2023, 1, 1), datetime(2028, 1, 1), timezones=zones)
 
 
 def their_price(prices: theirs.ModelPrice, used: TokenCounts) -> float:
     counted = genai_prices.Usage(
-        input_tokens=used.input + used.cache_read + used.cache_write + used.image_input,
+        input_tokens=used.total_input,
         cache_read_tokens=used.cache_read,
-        cache_write_tokens=used.cache_write,
+        cache_write_tokens=used.cache_write + used.cache_write_1h,
+        cache_write_1h_tokens=used.cache_write_1h,
         input_image_tokens=used.image_input,
         output_tokens=used.output + used.image_output,
         output_image_tokens=used.image_output,
@@ -90,15 +91,17 @@ amounts = st.decimals(0, 1000, places=4)
 tiered = st.builds(
     theirs.TieredPrices, amounts, st.lists(st.builds(theirs.Tier, st.integers(0, 2_000_000), amounts), max_size=3)
 )
-listed_prices = st.fixed_dictionaries(
+listed_rates = st.fixed_dictionaries(
     {"input_mtok": st.one_of(amounts, tiered), "output_mtok": st.one_of(amounts, tiered)},
     optional={
         "cache_read_mtok": st.one_of(amounts, tiered),
         "cache_write_mtok": amounts,
+        "cache_write_1h_mtok": amounts,
         "requests_kcount": amounts,
         "web_searches_kcount": amounts,
     },
-).map(lambda rates: theirs.ModelPrice(**rates))
+).filter(lambda rates: "cache_write_mtok" in rates or "cache_write_1h_mtok" not in rates)
+listed_prices = listed_rates.map(lambda rates: theirs.ModelPrice(**rates))
 bounds = st.one_of(
     st.none(),
     st.builds(theirs.StartDateConstraint, st.dates(date(2024, 1, 1), date(2027, 1, 1))),
@@ -114,7 +117,7 @@ models = st.one_of(
 ).map(lambda prices: theirs.ModelInfo(id="m", match=theirs.ClauseEquals("m"), prices=prices))
 
 
-@given(models, moments, st.builds(TokenCounts, counts, counts, counts, st.just(0), counts, st.just(0)))
+@given(models, moments, st.builds(TokenCounts, counts, counts, counts, st.just(0), counts, st.just(0), counts))
 def test_any_price_that_a_list_can_have(model: theirs.ModelInfo, moment: datetime, used: TokenCounts) -> None:
     ours = msgspec.convert(model_of(model), PricedModel)
     assert ours.rates_at(moment).dollars(used) == exactly(their_price(model.get_prices(moment), used))
@@ -141,9 +144,9 @@ def test_a_tier_counts_for_all_of_a_request_that_is_larger() -> None:
 
 def test_what_has_no_rate_of_its_own_is_input_or_output() -> None:
     rates = Rates(input=1.0, output=10.0)
-    assert rates.dollars(ONE_OF_EACH) * 1e6 == pytest.approx(7 + 11 + 13 + 17 + 10 * (19 + 23))
+    assert rates.dollars(ONE_OF_EACH) * 1e6 == pytest.approx(7 + 11 + 13 + 17 + 29 + 10 * (19 + 23))
     all_rates = Rates(input=1.0, cache_read=2.0, cache_write=3.0, image_input=4.0, output=10.0, image_output=20.0)
-    assert all_rates.dollars(ONE_OF_EACH) * 1e6 == pytest.approx(7 + 22 + 39 + 68 + 190 + 460)
+    assert all_rates.dollars(ONE_OF_EACH) * 1e6 == pytest.approx(7 + 22 + 39 + 68 + 190 + 460 + 3 * 29)
 
 
 def test_a_request_may_cost_something_by_itself() -> None:
@@ -204,7 +207,7 @@ some = st.one_of(st.none(), counts)
 
 
 @pytest.mark.parametrize(("provider", "name"), sorted(PRICED))
-@given(used=st.builds(Usage, some, some, some, some, some))
+@given(used=st.builds(Usage, some, some, some, some, some, st.none(), st.just({}), st.none(), st.just([])))
 @example(used=Usage())
 @example(used=Usage(reasoning=3))
 def test_the_price_of_a_turn(provider: str, name: str, used: Usage) -> None:

@@ -125,7 +125,18 @@ def _stop_reason(truth: dict[str, Any]) -> str:
 
 
 def _reported_usage(usage: Usage, truth: dict[str, int]) -> Usage:
-    """The truth leaves out what some servers put in odd places: zeros, and cache writes but for Anthropic's."""
+    """The truth leaves out what some servers put in odd places: zeros, cache writes but for Anthropic's, and requests
+    that the figures of an answer do not include."""
+    beside = [request for request in usage.iterations if request.kind not in ("message", "fallback_message")]
+    usage = replace(usage, server_tools={}, tier=None, iterations=[])
+    if beside:
+        usage = replace(
+            usage,
+            input=(usage.input or 0) - sum(request.input for request in beside),
+            cache_read=(usage.cache_read or 0) - sum(request.cache_read for request in beside),
+            cache_write=(usage.cache_write or 0) - sum(request.cache_write for request in beside),
+            output=(usage.output or 0) - sum(request.output for request in beside),
+        )
     for name in ("reasoning", "cache_read"):
         if name not in truth and getattr(usage, name) == 0:
             usage = replace(usage, **{name: None})

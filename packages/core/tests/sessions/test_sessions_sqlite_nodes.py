@@ -29,7 +29,7 @@ import asyncio, sys
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.leases import new_holder
 from heald.sessions.session_info import SessionInfo
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import ConversationQueued
 
 async def main():
@@ -37,7 +37,7 @@ async def main():
     await store.create(SessionInfo(id="ses_a"))
     lease = await store.acquire("ses_a", new_holder())
     data = ConversationQueued(1)
-    await store.append(lease, [Event(1, "e1", "ses_a", None, data.type, data.layer, 1.0, 1, data)], work="running")
+    await store.append(lease, [new_event(1, "e1", "ses_a", None, data.type, data.layer, 1.0, 1, data)], work="running")
     print("held", flush=True)
     await asyncio.sleep(60)
 

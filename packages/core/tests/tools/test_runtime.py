@@ -134,8 +134,17 @@ async def test_a_json_schema_tool() -> None:
 def test_names() -> None:
     with pytest.raises(ConfigurationError, match="two tools named 'echo'"):
         Registry([echo, echo])
+
+
+@pytest.mark.parametrize("name", ["no spaces", "dot.ted", "ä", "x" * 65, "<lambda>", "line\n"])
+def test_a_name_that_apis_refuse_is_refused_when_the_tool_is_made(name: str) -> None:
+    async def run(arguments: dict[str, Any], ctx: heald.ToolContext) -> str:
+        return ""
+
     with pytest.raises(ConfigurationError, match="is not a valid name for a tool"):
-        Registry([tool(name="no spaces")(lambda: None)])
+        tool(name=name)(lambda: None)
+    with pytest.raises(ConfigurationError, match="is not a valid name for a tool"):
+        Tool(definition=ToolDefinition(name=name), run=run)
 
 
 # --- side by side and one after the other -----------------------------------------------------------------------------

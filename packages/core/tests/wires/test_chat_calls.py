@@ -161,7 +161,7 @@ def test_a_second_finish_chunk_does_not_double_the_calls() -> None:
     ]
 
 
-@pytest.mark.parametrize("finish", ["stop", "end_turn", "eos", "something new"])
+@pytest.mark.parametrize("finish", ["stop", "end_turn", "eos", "eos_token", "stop_sequence", "STOP"])
 def test_calls_run_whatever_word_ends_them_well(finish: str) -> None:
     decoded = run(call_delta(0, "x", "f", "{}"), finish=finish)
     assert (decoded.named, decoded.stop) == ([("f", {})], "tool_use")
@@ -171,6 +171,7 @@ def test_calls_run_whatever_word_ends_them_well(finish: str) -> None:
     ("finish", "stop", "reason"),
     [
         ("length", "max_tokens", "truncated"),
+        ("something new", "max_tokens", "truncated"),
         ("content_filter", "content_filter", "filtered"),
         ("refusal", "refusal", "refused"),
     ],

@@ -30,8 +30,9 @@ MODELS = {
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = ToolDefinition(name="weather", description="Weather.", input_schema=SCHEMA, strict=True)
 DATA = base64.b64encode(b"a;b").decode()
-CALLS = ("file_upload", "token_count", "batches")
-"""Features that are requests of their own; tests/providers looks at those."""
+PDF = File(media_type="application/pdf", data=DATA, name="a.pdf")
+CALLS = ("file_upload", "token_count", "batches", "compaction_endpoint", "websocket")
+"""Features that are requests of their own, or a way to send them; tests/providers looks at those."""
 
 
 def sample(feature: FeatureName) -> dict[str, Any]:
@@ -52,15 +53,19 @@ def sample(feature: FeatureName) -> dict[str, Any]:
         "strict_output": {"output_schema": SCHEMA},
         "strict_tools": {"tools": [TOOL], "quirks": Quirks(strict_tools=True)},
         "image_output": {"image_output": True},
+        "citations": {"messages": [user_message(PDF)], "citations": True},
         "tool_choice": {"tools": [TOOL], "tool_choice": "weather"},
         "parallel_tools": {"tools": [TOOL], "parallel_tool_calls": False},
-        "cache_marks": {"system": "be brief", "cache": True},
+        "cache_marks": {"system": "be brief", "cache": True, "quirks": Quirks(cache_marks=True), "model": "claude"},
         "cache_ttl": {"system": "be brief", "cache": True, "cache_ttl": "1h"},
         "cache_key": {"cache_key": "blue"},
         "compaction": {"compact_at": 90000},
+        "compaction_endpoint": {"compact_by": "provider"},
+        "websocket": {"websocket": True},
         "clear_results": {"clear_results_at": 50000},
         "image_input": {"messages": [user_message(Image(data=DATA))]},
-        "pdf_input": {"messages": [user_message(File(media_type="application/pdf", data=DATA, name="a.pdf"))]},
+        "image_detail": {"messages": [user_message(Image(data=DATA, detail="low"))]},
+        "pdf_input": {"messages": [user_message(PDF)]},
         "text_documents": {"messages": [user_message(File(media_type="text/csv", data=DATA, name="a.csv"))]},
         "audio_input": {"messages": [user_message(File(media_type="audio/wav", data=DATA))]},
         "file_ids": {"messages": [user_message(File(media_type="application/pdf", file_id="file_1"))]},
@@ -75,9 +80,10 @@ def build(wire: str, **arguments: Any) -> Any:
     """The bytes of a request, read as JSON."""
     messages: list[Message] = arguments.pop("messages", [user_message("hi")])
     tools, quirks = arguments.pop("tools", []), arguments.pop("quirks", Quirks())
+    model: str = arguments.pop("model", MODELS[wire])
     fields: dict[str, Any] = {"cache": False} | arguments
     settings = Settings(**fields)
-    request = TurnRequest(model=MODELS[wire], messages=messages, tools=tools, settings=settings, quirks=quirks)
+    request = TurnRequest(model=model, messages=messages, tools=tools, settings=settings, quirks=quirks)
     return msgspec.json.decode(encode(WIRES[wire].build_request(request)))
 
 
@@ -116,9 +122,11 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "tool_choice": {"tool_choice": {"type": "function", "function": {"name": "weather"}}},
         "parallel_tools": {"parallel_tool_calls": False},
         "web_search": {"web_search_options": {"zone": 1}},
+        "cache_marks": {"messages.0.content.0.cache_control": {"type": "ephemeral"}},
         "cache_ttl": {"prompt_cache_retention": "24h"},
         "cache_key": {"prompt_cache_key": "blue"},
         "image_input": {"messages.0.content.0.image_url.url": f"data:image/png;base64,{DATA}"},
+        "image_detail": {"messages.0.content.0.image_url.detail": "low"},
         "pdf_input": {"messages.0.content.0.file.file_data": f"data:application/pdf;base64,{DATA}"},
         "text_documents": {"messages.0.content.0": {"type": "text", "text": "File a.csv:\na;b"}},
         "audio_input": {"messages.0.content.0.input_audio": {"data": DATA, "format": "wav"}},
@@ -147,6 +155,7 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "cache_key": {"prompt_cache_key": "blue"},
         "compaction": {"context_management": [{"type": "compaction", "compact_threshold": 90000}]},
         "image_input": {"input.0.content.0.image_url": f"data:image/png;base64,{DATA}"},
+        "image_detail": {"input.0.content.0.detail": "low"},
         "pdf_input": {"input.0.content.0.file_data": f"data:application/pdf;base64,{DATA}"},
         "text_documents": {"input.0.content.0.file_data": f"data:text/csv;base64,{DATA}"},
         "file_ids": {"input.0.content.0": {"type": "input_file", "file_id": "file_1"}},
@@ -164,6 +173,7 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "thinking_text": {"thinking.display": "summarized"},
         "strict_output": {"output_config.format": _FORMAT},
         "strict_tools": {"tools.0.strict": True, "tools.0.input_schema": _STRICT},
+        "citations": {"messages.0.content.0.citations": {"enabled": True}},
         "tool_choice": {"tool_choice": {"type": "tool", "name": "weather"}},
         "parallel_tools": {"tool_choice.disable_parallel_tool_use": True},
         "web_search": {"tools.0": {"type": "web_search_20250305", "name": "web_search", "zone": 1}},
@@ -213,6 +223,7 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "code_execution": {"tools.0": {"codeExecution": {"zone": 1}}},
         "file_search": {"tools.0": {"fileSearch": {"zone": 1}}},
         "image_input": {"contents.0.parts.0.inlineData": {"mimeType": "image/png", "data": DATA}},
+        "image_detail": {"contents.0.parts.0.mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}},
         "pdf_input": {"contents.0.parts.0.inlineData": {"mimeType": "application/pdf", "data": DATA}},
         "text_documents": {"contents.0.parts.0.inlineData": {"mimeType": "text/csv", "data": DATA}},
         "audio_input": {"contents.0.parts.0.inlineData": {"mimeType": "audio/wav", "data": DATA}},
@@ -242,6 +253,7 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "budget": {"additionalModelRequestFields.thinking": {"type": "enabled", "budget_tokens": 3000}},
         "strict_output": {"outputConfig.textFormat.type": "json_schema"},
         "strict_tools": {"toolConfig.tools.0.toolSpec.strict": True},
+        "citations": {"messages.0.content.0.document.citations": {"enabled": True}},
         "tool_choice": {"toolConfig.toolChoice": {"tool": {"name": "weather"}}},
         "web_search": {"toolConfig.tools.0.systemTool": {"name": "nova_grounding", "zone": 1}},
         "code_execution": {"toolConfig.tools.0.systemTool": {"name": "nova_code_interpreter", "zone": 1}},

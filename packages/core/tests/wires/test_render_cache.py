@@ -22,7 +22,7 @@ from heald.core.messages import (
 from heald.core.turn import Settings
 from heald.wires.registry import WIRES
 from heald.wires.rendering import RenderCache
-from heald.wires.request import TurnRequest
+from heald.wires.request import Quirks, TurnRequest
 
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
@@ -135,6 +135,30 @@ def test_tools_and_settings_that_change_between_turns_are_sent(wire: str) -> Non
         fresh = encode(WIRES[wire].build_request(msgspec.structs.replace(request, cache=None)))
         assert loads(sent) == loads(fresh)
         assert (b'"first"' in sent, b'"second"' in sent) == (first in offered, second in offered)
+
+
+@pytest.mark.parametrize("wire", ["messages", "converse", "chat"])
+def test_the_marks_of_long_turns_are_those_of_a_fresh_start(wire: str) -> None:
+    """The marks stand on messages that the cache may hold as bytes, and on none of an earlier turn."""
+    cache, history = RenderCache(), [user_message("question \ud83d")]
+    for turn in range(5):
+        calls = [ToolCall(id=f"{turn}_{number}", name="f", input={}) for number in range(12)]
+        if turn < 4:
+            history.append(Message(role="assistant", content=[*calls]))
+            history.append(tool_results([_result(call, turn) for call in calls]))
+        else:
+            history.append(assistant("An answer that was paused."))
+        request = TurnRequest(
+            model="anthropic/claude-opus-4-6",
+            messages=list(history),
+            tools=[ToolDefinition(name="f")],
+            settings=Settings(system="Be brief."),
+            quirks=Quirks(cache_marks=True),
+            cache=cache,
+        )
+        sent = encode(WIRES[wire].build_request(request))
+        assert loads(sent) == loads(encode(WIRES[wire].build_request(msgspec.structs.replace(request, cache=None))))
+        assert sent.count(b'"cachePoint"' if wire == "converse" else b'"cache_control"') == 3
 
 
 def test_extra_parameters_are_merged_into_fields_that_are_kept() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from heald.core.messages import Grounding, Source
+from heald.core.messages import Grounding, Image, Source
 from heald.core.payload import Payload
 from heald.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 from heald.testing.streams import amazon_event, sse_event
@@ -165,6 +165,23 @@ def test_chat_cites() -> None:
     delta = {"choices": [{"delta": {"content": "Yes.", "annotations": [note]}, "finish_reason": "stop"}]}
     decoded, _ = decode("chat", delta, b"data: [DONE]\n\n")
     assert decoded == [CitationAdded("msg_1", "msg_1.0", Source("A", "https://a.example"))]
+
+
+def test_converse_has_pictures() -> None:
+    steps: list[tuple[str, Any]] = [
+        ("contentBlockStart", {"contentBlockIndex": 0, "start": {"image": {"format": "webp"}}}),
+        ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"image": {"source": {"bytes": "AAEC"}}}}),
+        ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"image": {"source": {"bytes": "AwQF"}}}}),
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"image": {"error": {"message": "unsafe"}}}}),
+        ("contentBlockStop", {"contentBlockIndex": 1}),
+        ("messageStop", {"stopReason": "end_turn"}),
+        ("metadata", {"usage": {"inputTokens": 1, "outputTokens": 1}}),
+    ]
+    _, decoder = decode("converse", *(amazon_event(name, data) for name, data in steps))
+    assert decoder.message is not None
+    assert decoder.message.content == [Image(media_type="image/webp", data="AAECAwQF")]
+    assert decoder.notes == ["The provider made no picture: unsafe"]
 
 
 def test_converse() -> None:

@@ -1,5 +1,8 @@
 """Calls that models write as text: every form, in every split; other text passes unchanged."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,6 +75,10 @@ CALLS = {
         [("write_file", {"path": "a.py", "content": "def f():\n    return 1\n"})],
     ),
 }
+QUOTING = [
+    row["text"]
+    for row in json.loads((Path(__file__).parents[1] / "agent" / "quoting_texts.json").read_text(encoding="utf-8"))
+]
 TEXTS = [
     'Hello.\nThis is {"a": 1} text.',
     "```python\ndef f():\n    return 1\n```\nDone.",
@@ -117,6 +124,43 @@ def test_a_call_among_prose(name: str) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_other_text_is_unchanged(text: str, size: int) -> None:
     assert split(text, size)[:2] == (text, [])
+
+
+@pytest.mark.parametrize("text", [*(text for text, _ in CALLS.values()), *QUOTING])
+def test_the_split_of_a_text_makes_no_difference(text: str) -> None:
+    outcomes = [split(text, size)[:2] for size in (1, 2, 3, 7, 100_000)]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+def test_text_behind_a_call_makes_it_text() -> None:
+    for text, _ in CALLS.values():
+        prose = f"{text}\n\nI have not done it. Shall I?"
+        assert split(prose, 4)[:2] == (prose, [])
+
+
+def test_tokens_behind_a_call_are_no_text() -> None:
+    for token in (
+        "\n\n",
+        "<|im_end|>",
+        "</s>",
+        "<|eot_id|>\n",
+        "<end_of_turn>",
+        "</tool_call>",
+        "<｜end▁of▁sentence｜>",
+    ):
+        for size in (1, 1000):
+            assert split(f"<tool_call>{OBJECT}</tool_call>{token}", size)[:2] == ("", READ)
+
+
+def test_a_long_blank_tail_ends_a_call() -> None:
+    assert split(OBJECT + "\n" * 20_000, 1)[:2] == ("", READ)
+
+
+def test_text_between_two_calls_makes_the_first_one_text() -> None:
+    call = f"<tool_call>{OBJECT}</tool_call>"
+    for between in ("then", "<b", "<b>", "\n\nThen:\n\n"):
+        for size in (1, 1000):
+            assert split(f"{call}{between}{call}", size)[:2] == (f"{call}{between}", READ)
 
 
 @given(st.text(alphabet="ab{}[]()<>`\"':,\n _=|toolcall", max_size=60), st.integers(1, 9))

@@ -1,7 +1,8 @@
 """Streams and what each wire makes of them: a case holds the events of a stream and its whole outcome.
 
 The cases are in `streams/<wire>.json`. `events` are framed as the API frames them, `{"raw": …}` is the data of an event
-that is not a JSON object, and `pieces` are the bytes of a body. Random ids of calls are numbered.
+that is not a JSON object, and `pieces` are the bytes of a body. `options` are those of the decoder. Random ids of calls
+are numbered.
 """
 
 import json
@@ -36,7 +37,8 @@ def pieces_of(wire: str, case: JsonObject) -> list[bytes]:
 def test_a_stream_has_this_outcome(wire: str, case: JsonObject, monkeypatch: pytest.MonkeyPatch) -> None:
     number_ids(monkeypatch)
     quirks = msgspec.convert(case.get("quirks", {}), Quirks)
-    decoded = decode_pieces(wire, pieces_of(wire, case), ordered=case.get("ordered", True), quirks=quirks)
+    options = case.get("options", {})
+    decoded = decode_pieces(wire, pieces_of(wire, case), ordered=case.get("ordered", True), quirks=quirks, **options)
     assert outcome_of(decoded) == case["outcome"]
 
 

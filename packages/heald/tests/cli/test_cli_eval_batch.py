@@ -83,7 +83,7 @@ async def test_an_interrupted_evaluation_goes_on(capsys: Capture) -> None:
 @pytest.mark.usefixtures("shots")
 async def test_a_wire_without_batches(capsys: Capture) -> None:
     async with ScriptedServer([]) as server:
-        ran = await run(capsys, *words(server, "gemini"))
+        ran = await run(capsys, *words(server, "ollama"))
         assert server.requests == []
     assert ran.code == 2
     assert is_one_line_error(ran)

@@ -18,6 +18,9 @@ from heald.tools.mcp.sign_in import SignIn
 from heald.tools.mcp.token_store import TokenStore
 
 S = heald.testing.ScriptedModel
+DOCUMENT = "https://conformance-test.local/client-metadata.json"
+"""The client metadata document that the suite knows. It is not fetched."""
+ECHO = "suite__json_schema_echo"
 
 
 async def open_page(server: str, address: str) -> None:
@@ -54,16 +57,27 @@ def arguments_for(tool: Tool) -> dict[str, Any]:
     return {name: value_for(field) for name, field in properties.items()}
 
 
+def calls_for(tools: list[Tool], context: dict[str, Any]) -> list[Any]:
+    """The calls that the scenario names, else one of each tool."""
+    if "toolCalls" in context:
+        return [S.call(f"suite__{call['name']}", **call["arguments"]) for call in context["toolCalls"]]
+    schemas = {tool.name: tool.definition.input_schema for tool in tools}
+    if ECHO in schemas:
+        return [S.call(ECHO, schema=schemas["suite__json_schema_2020_12_tool"])]
+    return [S.call(tool.name, **arguments_for(tool)) for tool in tools]
+
+
 async def main() -> None:
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     registered = {key: context[key] for key in ("client_id", "client_secret") if key in context}
-    server = heald.McpServer(name="suite", url=sys.argv[-1], oauth=registered)
+    client = registered or {"client_metadata_url": DOCUMENT}
+    server = heald.McpServer(name="suite", url=sys.argv[-1], oauth=client)
     folder = Path(os.environ["HEALD_TEST_TOKENS"])
     sign_in = SignIn(open_page, store=lambda url: TokenStore(url, folder))
     async with heald.McpServers([server], sign_in=sign_in) as servers:
         for fault in servers.failures.values():
             raise fault
-        calls = [S.call(tool.name, **arguments_for(tool)) for tool in servers.tools]
+        calls = calls_for(servers.tools, context)
         model = S([calls, *["An answer."] * 20] if calls else ["Nothing to call."])
         async with heald.Agent(model, tools=[servers], permissions="auto", on_question=accept) as agent:
             await agent.run("Call everything.")

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from heald.sessions.settings import SessionSettings
 from heald.sessions.sqlite import SqliteStore
 from heald.testing.server import ScriptedServer
 from heald.testing.streams import wire_reply
+from heald_server.context import ServerContext
 from heald_server.settings import ServerSettings
 from scripted_agents import PIXEL, S, launch, model, slow, weather
 from serving_parts import OTHER, TOKEN, Served, context_on, serving
@@ -29,13 +30,20 @@ MODES = pytest.mark.parametrize("mode", ["auto", "legacy"], ids=["2026", "2025"]
 
 @asynccontextmanager
 async def served(
-    folder: Path, script: Any, tools: Any = None, mode: Any = "ask", *, open_to_all: bool = False
+    folder: Path,
+    script: Any,
+    tools: Any = None,
+    mode: Any = "ask",
+    *,
+    open_to_all: bool = False,
+    prepare: Callable[[ServerContext], object] = lambda _: None,
 ) -> AsyncGenerator[Served]:
     """A server with an agent that asks before a call does more than read."""
     defaults = SessionSettings(permissions=mode, tools=[*(tools or {}), "files"])
     store = SqliteStore(folder / "sessions.db", durable=False)
     settings = ServerSettings(port=0, needs_token=not open_to_all)
     context = context_on(store, {"scripted": script}, tools=tools, defaults=defaults, settings=settings)
+    prepare(context)
     async with serving(context, TOKEN) as running:
         yield running
 

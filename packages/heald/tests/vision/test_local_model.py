@@ -12,7 +12,7 @@ from heald.providers.resolve import find
 from heald_local import model as local_model
 from heald_local.model import LABEL, LocalVision
 from heald_server.models import KnownModels
-from heald_studio.default_models import rank_models
+from heald_studio.default_models import models_for, rank_models
 from local_support import needs_vision
 
 
@@ -34,18 +34,31 @@ def test_the_factory_knows_it_by_name() -> None:
         find("locale/vision")
 
 
+class Nobody(LocalServers):
+    """No model server runs here."""
+
+    def known(self) -> tuple[LocalServer, ...]:
+        return ()
+
+
 @needs_vision
-def test_it_is_the_default_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_the_default_where_no_language_model_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KnownModels(servers=Nobody()).default == "local/vision"
     models = KnownModels(servers=Here())
-    assert models.default == "local/vision"
-    assert models.open(models.default) == LocalVision()
+    assert models.default == "ollama/llama3.2"
+    assert models.open("local/vision") == LocalVision()
     views = {view.name: view for view in models.list_models()}
     assert views["local/vision"].label == LABEL == "Local converter (no language model)"
     assert (
         views["local/vision-responsive"].label == f"Responsive {LABEL[0].lower()}{LABEL[1:]}"
     )  # cards cut the end off
     assert views["ollama/llama3.2"].provider == "ollama"
-    assert rank_models(list(views), models.default) == ["local/vision", "local/vision-responsive"]
+    ranked = rank_models(list(views))
+    assert ranked == ["ollama/llama3.2", "local/vision", "local/vision-responsive"]
+    assert models_for(ranked, pictures=False) == ["ollama/llama3.2"]
+    assert models_for(ranked, pictures=True) == ["local/vision", "local/vision-responsive"]
+    alone = ["local/vision", "local/vision-responsive"]
+    assert models_for(rank_models(alone), pictures=False) == alone
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-a-test")
     assert models.default == "anthropic/claude-sonnet-4-6"
     assert "local/vision" not in rank_models([view.name for view in models.list_models()], models.default)
@@ -53,7 +66,7 @@ def test_it_is_the_default_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_its_parts_it_is_not_offered_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_model, "available", lambda: False)
-    models = KnownModels(servers=Here())
+    models = KnownModels(servers=Nobody())
     assert models.default == ""
     assert not [view for view in models.list_models() if view.provider == "local"]
     with pytest.raises(ConfigurationError, match=r"set a key such as ANTHROPIC_API_KEY, or install the local model"):

@@ -8,6 +8,8 @@ from playwright.async_api import Locator, expect
 
 from hidden_texts import ATTACKS, MARKER, assert_harmless, assert_visible
 
+TOGETHER = 5
+"""Commands of one message."""
 _OVERFLOWS = """() => [...document.querySelectorAll('.ask .visible, .ask .diff')]
     .filter(box => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1).length"""
 
@@ -25,7 +27,7 @@ async def post(visit: Visit, path: str, body: dict[str, Any]) -> dict[str, Any]:
     url, _, token = visit.address.partition("/#token=")
     headers = {"Authorization": f"Bearer {token}"}
     async with aiohttp.ClientSession(url, headers=headers) as client, client.post(path, json=body) as answer:
-        assert answer.status in (201, 202), await answer.text()
+        assert answer.status in (200, 201, 202), await answer.text()
         return await answer.json()
 
 
@@ -36,16 +38,20 @@ def asked(visit: Visit, name: str) -> Locator:
 async def test_every_command_is_shown_whole(visit: Visit) -> None:
     commands = list(ATTACKS.values())
     texts: list[str] = []
-    session = await start(visit, "hidden command 0")
-    for number in range(len(commands)):
-        question = asked(visit, "run_command")
-        await expect(question.get_by_role("region", name="Argument command")).to_be_visible()
-        texts.append(await question.inner_text())
+    session = ""
+    for first in range(0, len(commands), TOGETHER):
+        together = min(TOGETHER, len(commands) - first)
+        request = f"hidden commands {first} to {first + together}"
+        if session:
+            await post(visit, f"/sessions/{session}/messages", {"text": request})
+        else:
+            session = await start(visit, request)
+        questions = asked(visit, "run_command")
+        await expect(questions.get_by_role("region", name="Argument command")).to_have_count(together)
+        texts += await questions.all_inner_texts()
         assert await visit.page.evaluate(_OVERFLOWS) == 0
-        await question.get_by_role("button", name="Deny").click()
-        await expect(question).to_have_count(0)
-        if number + 1 < len(commands):
-            await post(visit, f"/sessions/{session}/messages", {"text": f"hidden command {number + 1}"})
+        await post(visit, f"/sessions/{session}/cancel", {})
+        await expect(questions).to_have_count(0)
     for text, command in zip(texts, commands, strict=True):
         assert_visible(text, command)
     assert sum("hidden character" in text for text in texts) > 60

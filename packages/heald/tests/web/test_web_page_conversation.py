@@ -64,6 +64,29 @@ async def test_a_finished_card_names_its_file(visit: Visit) -> None:
     await expect(summary).to_have_text("index.html")
 
 
+async def test_a_failed_command_is_shown_as_failed_and_keeps_its_words(visit: Visit) -> None:
+    await visit.ask("failing command please", folder="demo")
+    await visit.done()
+    card = visit.tool("run_command")
+    for _ in range(2):
+        await expect(card.get_by_role("img", name="failed with exit code 2")).to_be_visible()
+        await expect(card.get_by_role("img", name="done")).to_have_count(0)
+        await expect(card.locator(".tool-summary")).to_contain_text("exit code 2 · echo no tests; exit 2")
+        await visit.page.reload()
+    assert await visit.axe() == []
+
+
+async def test_a_finished_card_keeps_what_it_showed_while_it_ran(visit: Visit) -> None:
+    await visit.ask("write notes please", folder="demo")
+    await visit.done()
+    read, missing = visit.tool("read_file").first, visit.tool("read_file").last
+    for _ in range(2):
+        await expect(read.locator(".tool-summary")).to_contain_text("Read notes/today.md")
+        await expect(missing.locator(".tool-summary")).to_contain_text("Read missing.md")
+        await expect(missing.get_by_role("img", name="error")).to_be_visible()
+        await visit.page.reload()
+
+
 async def test_an_approval_survives_a_reload(visit: Visit) -> None:
     await visit.ask("write notes please", permissions="ask")
     await expect(visit.page.get_by_role("group", name="Allow write_file?")).to_contain_text("notes/today.md")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from heald.agent.tracker import ExchangeTracker
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.turn import Usage
 from heald.sessions.leases import Lease
 from heald.sessions.session_info import SessionInfo
@@ -28,7 +28,7 @@ async def stores(postgres_url: str) -> AsyncIterator[list[SharedStore]]:
 
 def response(session: str, usage: Usage, usd: float | None) -> Event:
     ended = msgspec.structs.replace(ExchangeTracker().response("completed", 1.0), usage=usage, cost_usd=usd)
-    return Event(1, f"{session}-1", session, "ex_1", ended.type, ended.layer, 1.0, 1, ended)
+    return new_event(1, f"{session}-1", session, "ex_1", ended.type, ended.layer, 1.0, 1, ended)
 
 
 async def test_spending_on_one_node_counts_on_the_other_and_after_a_restart(stores: list[SharedStore]) -> None:

@@ -9,13 +9,19 @@ if TYPE_CHECKING:
         convert_session_to_internal,
         to_internal_messages,
     )
+    from heald_server.access.caller import Authenticate, Caller
     from heald_server.access.tokens import AccessTokens, new_token
+    from heald_server.agent_access import Auth
     from heald_server.agent_app import App
-    from heald_server.agent_server import serve, serve_async
+    from heald_server.agent_context import AgentFactory
+    from heald_server.agent_server import ServeOptions, serve, serve_async
     from heald_server.app import create_app
-    from heald_server.client.agent import connect
+    from heald_server.client.agent import RemoteAgent, connect
     from heald_server.client.agentx import AgentXClient
-    from heald_server.client.errors import EventsLost, NoRemoteSession, TokenRefused
+    from heald_server.client.client_tools import OfferedTool
+    from heald_server.client.errors import EventsLost, NoRemoteSession, ServerRefused, TokenRefused
+    from heald_server.client.exchange import RemoteExchange
+    from heald_server.client.handler_queue import AgentXReactor
     from heald_server.client.react import react
     from heald_server.cluster.placement import Placement, PlacementHost
     from heald_server.context import ServerContext
@@ -38,36 +44,49 @@ if TYPE_CHECKING:
     from heald_server.protocols.protocol import ClientProtocol
     from heald_server.protocols.responses.dialect import ResponsesDialect
     from heald_server.server_limits import ServerLimits
+    from heald_server.session_request import MakeDeps, SessionRequest
     from heald_server.settings import ServerSettings
 
 __all__ = [
     "AGUIDialect",
     "AISDKDialect",
     "AccessTokens",
+    "AgentFactory",
     "AgentXClient",
     "AgentXDialect",
+    "AgentXReactor",
     "ApiCall",
     "App",
+    "Auth",
+    "Authenticate",
+    "Caller",
     "ClientProtocol",
     "Dialect",
     "EventsLost",
     "Frame",
     "KnownModels",
     "LoopDialect",
+    "MakeDeps",
     "ModelView",
     "NativeDialect",
     "NoRemoteSession",
     "NormalizedDialect",
+    "OfferedTool",
     "OpenAIDialect",
     "Operation",
     "Placement",
     "PlacementHost",
     "ProviderView",
+    "RemoteAgent",
+    "RemoteExchange",
     "ResponsesDialect",
     "RouteDescription",
+    "ServeOptions",
     "ServerContext",
     "ServerLimits",
+    "ServerRefused",
     "ServerSettings",
+    "SessionRequest",
     "TokenRefused",
     "caller_of",
     "connect",
@@ -90,13 +109,20 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "heald_server.session_request": "MakeDeps SessionRequest",
+        "heald_server.client.handler_queue": "AgentXReactor",
+        "heald_server.client.exchange": "RemoteExchange",
+        "heald_server.client.client_tools": "OfferedTool",
+        "heald_server.agent_context": "AgentFactory",
+        "heald_server.agent_access": "Auth",
+        "heald_server.access.caller": "Authenticate Caller",
         "heald.core.internal_messages": "convert_internal_to_session convert_session_to_internal to_internal_messages",
         "heald_server.access.tokens": "AccessTokens new_token",
         "heald_server.agent_app": "App",
         "heald_server.app": "create_app",
-        "heald_server.client.agent": "connect",
+        "heald_server.client.agent": "RemoteAgent connect",
         "heald_server.client.agentx": "AgentXClient",
-        "heald_server.client.errors": "EventsLost NoRemoteSession TokenRefused",
+        "heald_server.client.errors": "EventsLost NoRemoteSession ServerRefused TokenRefused",
         "heald_server.client.react": "react",
         "heald_server.cluster.placement": "Placement PlacementHost",
         "heald_server.context": "ServerContext",
@@ -117,7 +143,7 @@ __getattr__ = lazy_exports(
         "heald_server.protocols.openai.dialect": "OpenAIDialect",
         "heald_server.protocols.protocol": "ClientProtocol",
         "heald_server.protocols.responses.dialect": "ResponsesDialect",
-        "heald_server.agent_server": "serve serve_async",
+        "heald_server.agent_server": "ServeOptions serve serve_async",
         "heald_server.server_limits": "ServerLimits",
         "heald_server.settings": "ServerSettings",
     },

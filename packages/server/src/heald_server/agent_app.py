@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
@@ -17,6 +18,7 @@ from heald_server.agent_context import AgentFactory, agent_context
 from heald_server.app import create_app
 from heald_server.context import ServerContext
 from heald_server.server_limits import ServerLimits
+from heald_server.session_request import MakeDeps
 from heald_server.settings import ServerSettings, validate_settings
 
 
@@ -36,12 +38,15 @@ class App:
 
     `protocols` names the protocols that it speaks, such as `native`, which is the API of the page, and `openai`; the
     default is all that are installed.
+
+    `deps` is a function of a `SessionRequest`, which has the owner of the session and the HTTP connection. What it
+    returns is `ToolContext.deps` in the exchange that the request starts.
     """
 
     @checked
     def __init__(
         self,
-        agent: Agent | AgentFactory,
+        agent: Agent[Any] | AgentFactory,
         *,
         store: Store | str = "memory:",
         token: str | None = None,
@@ -49,6 +54,7 @@ class App:
         origins: Sequence[str] = (),
         limits: ServerLimits | None = None,
         protocols: Collection[str] | None = None,
+        deps: MakeDeps | None = None,
     ) -> None:
         self._access = AgentAccess(token, auth)
         settings = ServerSettings(
@@ -58,6 +64,7 @@ class App:
         self._agent = agent
         self._store = store
         self._protocols = protocols
+        self._make_deps = deps
         self._context: ServerContext | None = None
         self._guard: Guard | None = None
         self._lock = asyncio.Lock()
@@ -93,7 +100,7 @@ class App:
     async def _start(self) -> Guard:
         async with self._lock:
             if self._guard is None:
-                context = agent_context(self._agent, self._store, self._settings, self._access)
+                context = agent_context(self._agent, self._store, self._settings, self._access, self._make_deps)
                 guard = create_app(context, protocols=self._protocols, authenticate=self._access.authenticate)
                 await context.start()
                 self._context, self._guard = context, guard

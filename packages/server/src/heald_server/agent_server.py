@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -13,11 +13,12 @@ from heald_server.agent_access import AgentAccess, Auth
 from heald_server.agent_context import AgentFactory, agent_context
 from heald_server.app import create_app
 from heald_server.server_limits import ServerLimits
+from heald_server.session_request import MakeDeps
 from heald_server.settings import DEFAULT_PORT, ServerSettings, validate_settings
 
 
 async def serve_async(
-    agent: Agent | AgentFactory,
+    agent: Agent[Any] | AgentFactory,
     *,
     store: Store | str = "memory:",
     host: str = "127.0.0.1",
@@ -28,6 +29,7 @@ async def serve_async(
     public_url: str = "",
     limits: ServerLimits | None = None,
     protocols: Collection[str] | None = None,
+    deps: MakeDeps | None = None,
     ready: Callable[[str], object] | None = None,
 ) -> None:
     """`serve` in a running event loop. `ready` is called with the address instead of printing it.
@@ -47,7 +49,7 @@ async def serve_async(
     )
     bound = bind(validate_settings(settings))
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
-    context = agent_context(agent, store, settings, access)
+    context = agent_context(agent, store, settings, access, deps)
     app = create_app(context, protocols=protocols, authenticate=access.authenticate)
     base_url = settings.public.url if settings.public is not None else settings.address
     address = f"{base_url}/#token={access.token}" if access.token else f"{base_url}/"
@@ -71,9 +73,10 @@ class ServeOptions(TypedDict, total=False):
     public_url: str
     limits: ServerLimits | None
     protocols: Collection[str] | None
+    deps: MakeDeps | None
 
 
-def serve(agent: Agent | AgentFactory, **options: Unpack[ServeOptions]) -> None:
+def serve(agent: Agent[Any] | AgentFactory, **options: Unpack[ServeOptions]) -> None:
     """Serve an agent with its page until Ctrl-C, and print the address, with the token to log in if it is generated.
 
         heald_server.serve(agent, store="sqlite:///app.db")

@@ -20,6 +20,7 @@ from heald_server.access.guard import Guard
 from heald_server.access.open_paths import OpenPaths
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
+from heald_server.http.json_compression import JsonCompression
 from heald_server.http.openapi import describe_routes
 from heald_server.http.operations import Operation, build_route, caller_of, json_response
 from heald_server.http.request_scope import error_response
@@ -42,7 +43,8 @@ class _Api(Starlette):
     """The routes. Unexpected errors propagate to the guard, which answers and logs them."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        return ExceptionMiddleware(self.router, handlers={HTTPException: _on_http_error, ApiError: _on_api_error})
+        handlers = {HTTPException: _on_http_error, ApiError: _on_api_error}
+        return JsonCompression(ExceptionMiddleware(self.router, handlers=handlers))
 
 
 def create_app(

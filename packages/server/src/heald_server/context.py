@@ -19,7 +19,7 @@ from heald.sessions.session import Session
 from heald.sessions.session_files import open_stored_files
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
-from heald.sessions.settings import FindExtras, SessionSettings
+from heald.sessions.settings import FindAgents, FindExtras, SessionSettings
 from heald.sessions.store_errors import NoSuchSession
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
@@ -36,12 +36,15 @@ from heald_server.models import ModelSource
 from heald_server.open_sessions import OpenSessions
 from heald_server.program_tools import ProgramToolSource
 from heald_server.session_configuration import AgentOptions, SessionConfiguration, SessionTools
+from heald_server.session_request import MakeDeps
 from heald_server.settings import ServerSettings
 from heald_server.store_recovery import StoreRecovery
 from heald_server.streams.event_stream import EventStream
 from heald_server.streams.open_streams import OpenStreams
 
 if TYPE_CHECKING:
+    from heald_server.protocols.mcp.prompt import OfferedPrompt
+    from heald_server.protocols.mcp.resource_source import ResourceSource
     from heald_server.protocols.mcp.tool import McpTool
 
 Feed = Callable[[Caller, str], AsyncGenerator[JsonObject]]
@@ -56,8 +59,8 @@ class ServerContext:
     """One server: its sessions, models, tools, folders, limits and access tokens.
 
     With `agent_options` the program defines the agent of every session, and clients cannot change its settings.
-    `find_extras` finds what the folder of a session adds to it. `protocol_options` are keywords for the routes of
-    protocols, by the names of the protocols.
+    `find_extras` finds what the folder of a session adds to it, `find_agents` the agents of files that it may have.
+    `protocol_options` are keywords for the routes of protocols, by the names of the protocols.
     """
 
     def __init__(
@@ -75,9 +78,13 @@ class ServerContext:
         agent_options: AgentOptions | None = None,
         users: Users | None = None,
         find_extras: FindExtras | None = None,
+        find_agents: FindAgents | None = None,
         protocol_options: Mapping[str, Mapping[str, Any]] | None = None,
+        make_deps: MakeDeps | None = None,
     ) -> None:
         self.settings = settings
+        self.make_deps = make_deps
+        """Makes the `deps` of the tools for each request that starts an exchange."""
         self.tokens = tokens
         self.models = models
         self.workspaces = dict(workspaces or {})
@@ -96,6 +103,7 @@ class ServerContext:
             session_tools=lambda info: self.session_tools(info),
             agent_options=agent_options,
             find_extras=find_extras,
+            find_agents=find_agents,
             client_tool_timeout=settings.client_tool_timeout,
         )
         store = as_shared(sessions.store)
@@ -126,6 +134,10 @@ class ServerContext:
         """Feeds of protocols that a WebSocket may subscribe to, by the field of the command that names one."""
         self.mcp_tools: list[Callable[[], McpTool]] = []
         """Functions that return further tools of the MCP server. They are called when its first client connects."""
+        self.mcp_prompts: list[Callable[[], OfferedPrompt]] = []
+        """Functions that return prompts of the MCP server."""
+        self.mcp_resources: list[Callable[[], ResourceSource]] = []
+        """Functions that return further resources of the MCP server."""
         self._admissions: list[AdmitCaller] = []
         self._watches: list[WatchCaller] = [self._watch_token]
         self._on_start: list[Call] = []

@@ -11,7 +11,7 @@ from heald.core.errors import ConfigurationError, HealdError
 from heald.providers.catalogue import known_models
 from heald.providers.config import configured_providers
 from heald.providers.endpoint import Endpoint
-from heald.providers.families import OfferedModel, offered_models
+from heald.providers.families import OfferedModel, offered_models, stacks_of
 from heald.providers.keys import find_key_origin, has_key
 from heald.providers.local_servers import PROVIDERS as LOCAL_SERVERS
 from heald.providers.local_servers import LocalServer, LocalServers
@@ -24,11 +24,11 @@ PREFERRED = (
     "gemini/gemini-3-pro-preview",
     "openrouter/anthropic/claude-sonnet-4.6",
 )
-"""The default is the first of these with a key."""
+"""The default is the first of these with a key, else a model of this machine."""
 
 
-_HOSTED = "claude-agent/"
-"""Prefix of models with a loop and tools of their own, which run outside of our sandbox."""
+_HOSTED = ("claude-agent/", "acp/")
+"""Prefixes of models with a loop and tools of their own, which run outside of our sandbox."""
 
 
 class ModelView(msgspec.Struct, frozen=True):
@@ -98,7 +98,15 @@ class KnownModels:
         if self._default is not None:
             return self._default
         keyed = next((name for name in PREFERRED if _has_key(resolve(name).endpoint)), "")
-        return keyed or next((model.name for model in _usable_families()), "")
+        return keyed or next(iter(self._keyless_models()), "")
+
+    def _keyless_models(self) -> list[str]:
+        """Models of this machine, those that talk first: a family with stacks only builds pages."""
+        families = [model.name for model in _usable_families()]
+        builders = [name for name in families if stacks_of(name) is not None]
+        talkers = [name for name in families if name not in builders]
+        served = [name for server in self.servers.known() for name in server.models]
+        return [*talkers, *served, *builders]
 
     def open(self, name: str) -> ModelLike:
         if not name:

@@ -1,5 +1,6 @@
 """Settings of a server: its addresses, its access rules and its limits per client."""
 
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -12,10 +13,13 @@ from heald_server.http.public_address import PublicAddress, parse_public_url
 from heald_server.server_limits import ServerLimits
 
 DEFAULT_PORT = 7878
+ClientToolsMode = Literal["only", "beside"]
 _EVERYWHERE = ("0.0.0.0", "::")
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a server."""
+
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     origins: tuple[str, ...] = ()
@@ -33,6 +37,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_seconds: float = 15.0
     idle_seconds: float = 300.0
     """A session that is not used for this long is closed; the next request reopens it."""
+    client_tools: ClientToolsMode = "only"
+    """Whether the tools that a request of /v1 brings are the only ones, or offered beside the agent's own."""
     client_tool_timeout: float = CLIENT_TOOL_TIMEOUT
     """Seconds that a call waits for the client that runs it."""
     after_crash: AfterCrash = DEFAULT_AFTER_CRASH

@@ -17,6 +17,7 @@ from heald.sessions.settings import SessionSettings
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError, too_many
 from heald_server.routes.submission import WhenBusy
+from heald_server.session_request import deps_of
 
 AcceptedState = Literal["started", "queued", "steered", "repeated"]
 
@@ -81,11 +82,13 @@ async def start_exchange(
             await session.accepted(repeated)
             return Accepted(repeated.id, "repeated", session.last_seq), repeated
         await context.meters.refresh(info.owner)
+        deps = await deps_of(context.make_deps, info)
         _check_capacity(context, info, session, when_busy)
         running = session.current
         exchange = session.send(
             message,
             output=output,
+            deps=deps,
             when_busy="queue" if when_busy == "refuse" else when_busy,
             client_request_id=client_request_id,
             budget=budget,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import heald
 import heald_server
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.errors import (
     ConfigurationError,
     ErrorInfo,
@@ -187,7 +187,7 @@ def test_any_text_is_a_frame_or_none(text: str) -> None:
 
 def event(seq: int, session: str = "ses_a") -> Event:
     data = ConversationQueued(seq)
-    return Event(seq, f"{session}-{seq}", session, None, data.type, data.layer, 0.0, 0, data)
+    return new_event(seq, f"{session}-{seq}", session, None, data.type, data.layer, 0.0, 0, data)
 
 
 @given(st.integers(0, 5), st.lists(st.integers(0, 12)))

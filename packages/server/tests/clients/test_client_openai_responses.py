@@ -22,6 +22,7 @@ from serving_parts import OTHER, TOKEN, Served, served
 
 TOOL: Any = {"type": "function", **LOCATE}
 ASKED: Any = {"type": "mcp", "server_label": "heald", "server_url": "https://example.org", "require_approval": "always"}
+BESIDE = {"agent_tools": True}
 _EVENTS: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 
 
@@ -178,7 +179,13 @@ async def test_tools_of_the_client_are_called_and_answered(how: str, stream: boo
         async def ask(items: list[Any], previous: Any = None) -> Any:
             options: Any = {"previous_response_id": previous.id} if previous is not None else {}
             answer: Any = await client.responses.create(
-                model="heald", input=items, tools=[TOOL], stream=stream, store=how != "unstored", **options
+                model="heald",
+                input=items,
+                tools=[TOOL],
+                stream=stream,
+                store=how != "unstored",
+                extra_body=BESIDE,
+                **options,
             )
             return _checked((await _events(answer))[-1].response if stream else answer)
 
@@ -225,7 +232,7 @@ async def test_answers_that_are_wrong_late_or_missing(tmp_path: Path) -> None:
         _client(server) as client,
         _client(server, OTHER) as other,
     ):
-        first = await client.responses.create(model="heald", input="Use both", tools=[TOOL])
+        first = await client.responses.create(model="heald", input="Use both", tools=[TOOL], extra_body=BESIDE)
         (call,) = _calls(first)
         result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "Bergen"}
         wrong: Any = result | {"call_id": "call_9"}
@@ -372,21 +379,20 @@ async def test_parameters_reach_the_model_and_are_repeated(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("param", "value"),
     [
-        ("conversation", "conv_1"),
+        ("conversation", 7),
         ("max_tool_calls", 3),
         ("prompt", {"id": "pmpt_1"}),
         ("top_logprobs", 5),
         ("temperature", 9.0),
         ("max_output_tokens", 0),
-        ("tools", [{"type": "web_search"}]),
-        ("tools", [{"type": "mcp", "server_label": "theirs", "server_url": "https://example.org"}]),
+        ("tools", "all"),
+        ("tool_choice", {"type": "web_search"}),
         ("tool_choice", "required"),
         ("text", {"format": {"type": "json_schema", "name": "x"}}),
         ("reasoning", {"effort": "utmost"}),
         ("include", ["message.output_text.logprobs"]),
         ("metadata", {"n": 1}),
         ("truncation", "some"),
-        ("stream_options", {"include_obfuscation": True}),
         ("input", []),
         ("input", [{"type": "computer_call", "id": "x"}]),
         ("input", [{"type": "function_call_output", "output": "x"}]),

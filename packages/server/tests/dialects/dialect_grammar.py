@@ -81,7 +81,7 @@ def check_ai_sdk(frames: Sequence[Frame]) -> None:
                 assert not step
                 message = False
             case _:
-                assert kind in ("error", "source-url", "file") or kind.startswith("data-"), kind
+                assert kind in ("error", "source-url", "file", "message-metadata") or kind.startswith("data-"), kind
     assert not message
 
 

@@ -50,6 +50,18 @@ USAGE: dict[str, Any] = {
     "data": {"status": "completed", "usage": {"input": 10, "output": 5, "reasoning": 2}, "costUsd": 0.001},
     "transient": True,
 }
+METADATA: dict[str, Any] = {
+    "usage": {
+        "inputTokens": 10,
+        "outputTokens": 7,
+        "totalTokens": 17,
+        "reasoningTokens": 2,
+        "cachedInputTokens": 0,
+        "inputTokenDetails": {"noCacheTokens": 10, "cacheReadTokens": 0, "cacheWriteTokens": 0},
+        "outputTokenDetails": {"textTokens": 5, "reasoningTokens": 2},
+    },
+    "costUsd": 0.001,
+}
 
 
 def chunks(*payloads: Payload | list[Payload]) -> list[Any]:
@@ -100,7 +112,7 @@ def test_the_documented_sequence() -> None:
         {"type": "text-end", "id": "msg_2.0"},
         {"type": "finish-step"},
         USAGE,
-        {"type": "finish", "finishReason": "stop"},
+        {"type": "finish", "finishReason": "stop", "messageMetadata": METADATA},
         "[DONE]",
     ]
 
@@ -188,13 +200,17 @@ def test_a_cancel_keeps_what_was_sent() -> None:
     partial = [begun(), TextContentBlockStart(0, "msg_1.0"), TextDelta(0, "msg_1.0", "Hel")]
     told = chunks(asked(), partial, dropped(error=CANCELLED), answered("cancelled"))
     assert not of_kind(told, "data-discarded")
-    assert told[-2:] == [{"type": "abort", "reason": "The request was cancelled."}, "[DONE]"]
+    assert told[-3:] == [
+        {"type": "message-metadata", "messageMetadata": METADATA},
+        {"type": "abort", "reason": "The request was cancelled."},
+        "[DONE]",
+    ]
 
 
 def test_a_failure() -> None:
     assert chunks(asked(), answered("failed", "error", BUSY))[-3:] == [
         {"type": "error", "errorText": "The provider is overloaded."},
-        {"type": "finish", "finishReason": "error"},
+        {"type": "finish", "finishReason": "error", "messageMetadata": METADATA},
         "[DONE]",
     ]
 

@@ -8,7 +8,7 @@ from heald.core.messages import ToolCall, ToolResult
 from heald.core.payload import Payload
 from heald_server.protocols.openai.dialect import OpenAIDialect
 
-HEAD = {"id": "ex_1", "object": "chat.completion.chunk", "created": 1000, "model": "test/model"}
+HEAD = {"id": "chatcmpl_1_1", "object": "chat.completion.chunk", "created": 1000, "model": "test/model"}
 CALL: list[Payload] = [
     ToolCall(id="call_1", name="weather", input={"city": "Oslo"}),
     ToolExecuting("call_1", "weather", 1, summary="city=Oslo"),
@@ -99,7 +99,7 @@ def test_how_it_ends_otherwise() -> None:
             "message": "The provider is overloaded.",
             "type": "server_error",
             "param": None,
-            "code": "overloaded",
+            "code": "server_is_overloaded",
         }
     }
     assert finish(begun())["error"]["code"] == "incomplete"

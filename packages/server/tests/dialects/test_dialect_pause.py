@@ -87,7 +87,7 @@ def test_ag_ui_ends_the_run_with_interrupts_or_with_pending_calls() -> None:
 def test_openai_returns_the_calls_of_the_client() -> None:
     _, paused, after = _play(OpenAIDialect(usage=True), OPENED, CALLS[1:], ASKED[1:], RESOLVED[3:], ENDED)
     function = {"name": "locate", "arguments": '{"of":"me"}'}
-    expected = {"index": 0, "id": "call_2", "type": "function", "function": function}
+    expected = {"index": 0, "id": "call_1_10", "type": "function", "function": function}
     assert paused[0]["choices"][0]["delta"] == {"tool_calls": [expected]}
     assert paused[1]["choices"][0]["finish_reason"] == "tool_calls"
     assert paused[2]["usage"]["total_tokens"] == 15

@@ -78,7 +78,9 @@ def test_a_call_ends_when_the_client_shall_run_it() -> None:
     assert done[-1]["item"]["arguments"] == '{"of": "me"}'
     assert dialect.is_waiting
     (completed,) = objects(dialect.pause())
-    assert [item["call_id"] for item in completed["response"]["output"]] == ["call_1"]
+    assert [item["call_id"] for item in completed["response"]["output"]] == [
+        "call_1_3"
+    ]  # names the session and the event
 
 
 def test_arguments_that_were_converted_are_sent_as_they_are_meant() -> None:
@@ -131,7 +133,7 @@ def test_nobody_to_ask_is_a_failure() -> None:
     assert (dialect.is_waiting, dialect.refused is not None) == (True, True)
     assert dialect.pause() == []
     assert dialect.failure is not None
-    assert dialect.failure["type"] == "permission_error"
+    assert dialect.failure.type == "permission_error"
 
 
 def test_a_source_is_an_annotation_of_its_text() -> None:

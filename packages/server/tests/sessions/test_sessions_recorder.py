@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heald.agent.bus import EventBus
-from heald.core.envelope import Event
+from heald.core.envelope import Event, is_event
 from heald.core.events import (
     AssistantMessage,
     ConversationStart,
@@ -171,7 +171,7 @@ async def test_an_event_is_encoded_once(tmp_path: Path, monkeypatch: pytest.Monk
     encoded: list[Event] = []
 
     def counting(value: object) -> bytes:
-        if isinstance(value, Event):
+        if is_event(value):
             encoded.append(value)
         return encode(value)
 

@@ -1,6 +1,6 @@
 """A request to the studio."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -9,6 +9,8 @@ from heald_studio.prompt.request import ChosenElement, HistoryMessage, Mode, Sho
 
 if TYPE_CHECKING:
     from heald_studio.input.pictures import InputPicture
+else:
+    InputPicture = Any  # `help` looks the name up
 
 CREATE_VARIANTS = 4
 UPDATE_VARIANTS = 2
@@ -52,9 +54,13 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
 
     @property
+    def is_update(self) -> bool:
+        """Whether it changes files that the client has."""
+        return bool(self.files or self.element is not None or self.history)
+
+    @property
     def variant_count(self) -> int:
         """The number of variants."""
-        is_update = self.files or self.element is not None or self.history
-        usual = UPDATE_VARIANTS if is_update else CREATE_VARIANTS
+        usual = UPDATE_VARIANTS if self.is_update else CREATE_VARIANTS
         count = self.variants if self.variants is not None else (len(self.models) or usual)
         return max(1, min(count, MAX_VARIANTS))

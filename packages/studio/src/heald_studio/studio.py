@@ -19,6 +19,7 @@ from heald_studio.host import SessionHost
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import PAGE, ProjectPreview, has_page
 from heald_studio.projects.direct_edit import ElementChange, edit_element
+from heald_studio.projects.inherited_models import inherit_models
 from heald_studio.projects.pages import PageChange, change_pages
 from heald_studio.projects.project import Project, Variant, VariantRef, Version, find_variant, find_version
 from heald_studio.projects.project_feed import ProjectFeed
@@ -123,11 +124,15 @@ class Studio:
         )
 
     async def update(self, owner: str, name: str, base: VariantRef, request: BuildRequest) -> Version:
-        """Change a variant: every variant of the new version starts from its files."""
+        """Change a variant: every variant of the new version starts from its files.
+
+        A request that names no model is sent to the model that built the variant.
+        """
         _check_request(request)
-        self._host.check(owner, request.variant_count)
         project = await self.get(owner, name)
         find_variant(project, base)
+        request = inherit_models(request, project, base, self._host.models())
+        self._host.check(owner, request.variant_count)
         targets = await self._builder.store_views(project.id, request.views)
         return await self._builder.build(owner, project, "update", request, base=base, targets=targets)
 

@@ -51,7 +51,7 @@ def test_what_is_public_is_known():
     assert walked >= PREVIEWS
     assert len(GUARDED) > 40
     sockets = {way.template for way in WAYS if way.is_socket}
-    assert sockets == {"/ws", "/sessions/{session}/ws", "/api/chat/ws", "/generate-code"}
+    assert sockets == {"/ws", "/sessions/{session}/ws", "/api/chat/ws", "/generate-code", "/v1/responses"}
 
 
 STRANGERS: dict[str, Sent] = {

@@ -380,3 +380,16 @@ async def test_what_cannot_be_done_closes_with_4332_and_one_sentence(
         assert code == 4332
         assert error["value"].startswith(why)
         assert (await server.ask("GET", "/projects"))["projects"] == []
+
+
+async def test_a_change_is_made_by_the_model_that_wrote_the_page(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One"), "two": writer("Two")}) as server:
+        project = await server.project(models=["two"], variants=1)
+        await server.over(project["id"])
+        changes: dict[str, Any] = {"generationType": "update", "prompt": {"text": "Larger."}}
+        for content, model in ((page("Two"), "two"), (page("Elsewhere"), "one")):
+            state = {"path": "index.html", "content": content}
+            frames, code, reason = await _receive_all(server, _message(fileState=state, **changes))
+            assert code == 1000, reason
+            models = next(frame["data"]["models"] for frame in frames if frame["type"] == "variantModels")
+            assert models == [model, model]

@@ -14,6 +14,7 @@ from heald_check.checker.envelope import EnvelopeCheck
 from heald_check.checker.error_texts import ErrorTextCheck
 from heald_check.checker.exchanges import ExchangeCheck
 from heald_check.checker.files import ContentAt, FileCheck
+from heald_check.checker.inner_calls import InnerCallCheck
 from heald_check.checker.invariants import InvariantCheck, ReportViolation, Violation
 from heald_check.checker.messages import MessageCheck
 from heald_check.checker.previews import PreviewCheck
@@ -28,7 +29,7 @@ from heald_check.checker.totals import TotalsCheck
 _CHECKS = (
     *(EnvelopeCheck, StrictJsonCheck, ExchangeCheck, MessageCheck, ContentCheck, ToolCallCheck, ApprovalCheck),
     *(ResourceCheck, ClientCallCheck, PreviewCheck, TotalsCheck, CancelCheck, ResumeCheck, RewindCheck),
-    CompactionCheck,
+    *(CompactionCheck, InnerCallCheck),
 )
 
 

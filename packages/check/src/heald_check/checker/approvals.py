@@ -25,7 +25,7 @@ class _ApprovalState(msgspec.Struct):
 class ApprovalCheck(InvariantCheck):
     watches = (
         *(ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolExecuting, ToolResult, ev.SessionResumed),
-        *(ev.ExchangeResponse, ev.ClientToolRequested),
+        *(ev.ExchangeResponse, ev.ClientToolRequested, ev.SessionForked),
     )
 
     def __init__(self, report: ReportViolation) -> None:
@@ -46,6 +46,8 @@ class ApprovalCheck(InvariantCheck):
                 self._calls.setdefault(call_id, _ApprovalState()).on_client = True
             case ToolResult():
                 self._i38_denied(event, event.data)
+            case ev.SessionForked(changed=changed, call_id=str(call_id)) if "result" in changed:
+                self._calls.setdefault(call_id, _ApprovalState()).denied = False  # the fork states its result
             case ev.SessionResumed():
                 for call in self._calls.values():
                     call.running = False

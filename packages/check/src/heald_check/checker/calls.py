@@ -34,6 +34,8 @@ class _CallState(msgspec.Struct):
     resources: Sequence[str] = ()
     changed: list[str] = []
     """The files that it has changed."""
+    stated: bool = False
+    """A fork states its result, whether it ran or not."""
 
     @property
     def wrote_all(self) -> bool:
@@ -48,6 +50,7 @@ class ToolCallCheck(InvariantCheck):
         *(ToolCall, ev.ToolUseMessage, ev.ToolPlanned, ev.ToolExecuting, ev.ToolOutputDelta, ev.QuestionAsked),
         *(ev.QuestionAnswered, ev.FilePreview, ev.FilePreviewReset, ev.ToolCompleted, ev.ToolFailed, ToolResult),
         *(ev.CancelRequested, ev.SessionResumed, ev.ExchangeResponse, ev.ClientToolRequested, ev.FileChanged),
+        ev.SessionForked,
     )
 
     def __init__(self, report: ReportViolation) -> None:
@@ -75,6 +78,9 @@ class ToolCallCheck(InvariantCheck):
                 self._excused |= {"cancelled"}
             case ev.SessionResumed():
                 self._interrupt()
+            case ev.SessionForked(changed=changed, call_id=str(call_id)) if "result" in changed:
+                if call_id in self._open:
+                    self._open[call_id].stated = True
             case ev.ExchangeRequest():
                 self._excused = frozenset()
             case ev.ExchangeResponse():
@@ -145,7 +151,7 @@ class ToolCallCheck(InvariantCheck):
         call = self._i32_open(event, call_id)
         if call is None:
             return
-        if isinstance(event.data, ev.ToolCompleted) and not call.running and not call.wrote_all:
+        if isinstance(event.data, ev.ToolCompleted) and not (call.running or call.wrote_all or call.stated):
             self.report("I32", event, f"the call {call_id!r} is completed and was not running")
         call.outcome = status
 
@@ -164,6 +170,8 @@ class ToolCallCheck(InvariantCheck):
             self.report("I32", event, f"tool_result of {data.id!r} has no tool_completed or tool_failed before it")
         elif call.outcome != data.status:
             self.report("I35", event, f"the call {data.id!r} ended {call.outcome} and its result is {data.status}")
+        if call.stated:
+            return
         self._i36_interrupted(event, data, call)
         self._i37_never_ran(event, data, call)
 

@@ -138,7 +138,7 @@ class ContentCheck(InvariantCheck):
     def _i25_call(self, event: Event, call: ToolCall) -> None:
         self._called[call.id] = call
         asked = self._pending.pop(call.id, None)
-        if asked is None and call.id.startswith(ENGINE_CALL_PREFIX):
+        if asked is None and (call.id.startswith(ENGINE_CALL_PREFIX) or call.parent is not None):
             return
         if asked is None:
             self._i28_not_discarded(event, call.id)

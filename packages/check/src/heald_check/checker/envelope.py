@@ -8,10 +8,12 @@ from heald_check.checker.invariants import InvariantCheck, ReportViolation
 
 _SESSION_LEVEL = (
     *(
+        ev.AgentChanged,
         ev.ConversationQueued,
         ev.ConversationDequeued,
         ev.SessionResumed,
         ev.SessionReleased,
+        ev.SessionForked,
         ev.SessionRewound,
         ev.FileAccepted,
     ),

@@ -48,6 +48,8 @@ INVARIANTS: dict[str, str] = {
     "I3A": "Two calls that hold the same resource do not run at the same time.",
     "I3B": "A `client_tool_requested` is of a running call, once; `conversation_waiting` names open calls of clients, "
     "and no other call runs then.",
+    "I3C": "A call with a `parent` is made while that call runs, stands in no message, and ends before it; after a "
+    "crash it does not run.",
     "I40": "The revisions of a file are numbered 1, 2, 3 and so on, and each names the hash of the one before it.",
     "I41": "A file changes while the call that causes it runs, or by the user's hand outside of an exchange.",
     "I42": "The previews of a file add up to the content that the call writes, or are reset.",

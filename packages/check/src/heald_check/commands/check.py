@@ -42,8 +42,11 @@ def run(options: argparse.Namespace) -> int:
 async def _check(files: Sequence[Path], names: Sequence[str], options: argparse.Namespace) -> int:
     counts: list[int] = []
     for path in files:
-        problems = [str(violation) for violation in check_log([event async for event in read_events(path)])]
-        counts.append(_print_problems(str(path), problems, as_json=options.json))
+        logs = await _read_logs(path)
+        for session, events in logs.items():
+            problems = [str(violation) for violation in check_log(events)]
+            name = str(path) if len(logs) == 1 else f"{path}: {session}"
+            counts.append(_print_problems(name, problems, as_json=options.json))
     if names or not files:
         async with open_sessions(options.data, options.store) as sessions:
             async for info in _list_infos(sessions, names):
@@ -52,6 +55,14 @@ async def _check(files: Sequence[Path], names: Sequence[str], options: argparse.
     damaged = sum(count > 0 for count in counts)
     print_note(f"{len(counts):,} logs were checked; {damaged:,} have problems.")
     return 1 if damaged else 0
+
+
+async def _read_logs(path: Path) -> dict[str, list[Event]]:
+    """Read the events of a file by their sessions: that of several attempts has one for each."""
+    logs: dict[str, list[Event]] = {}
+    async for event in read_events(path):
+        logs.setdefault(event.session, []).append(event)
+    return logs or {"": []}
 
 
 async def _list_infos(sessions: Sessions, names: Sequence[str]) -> AsyncIterator[SessionInfo]:

@@ -26,6 +26,7 @@ EXAMPLES = """examples:
 
 exit status: 0 proven, 1 changed, not signed, or signed with a key that is not known here"""
 _SUMMARY = 100
+_NAME = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -176,7 +177,8 @@ def _describe(decision: ProvenDecision) -> str:
     ]
     note = f" ({'; '.join(notes)})" if notes else ""
     text = truncate(sanitize_text(f"{call}{note}"), _SUMMARY)
-    return f"{_time(decision.time)}  event {decision.seq}  {decision.decision}: {text}"
+    by = f" by {truncate(sanitize_text(decision.by), _NAME)}" if decision.by else ""
+    return f"{_time(decision.time)}  event {decision.seq}  {decision.decision}{by}: {text}"
 
 
 def _count_tokens(usage: Usage) -> int:

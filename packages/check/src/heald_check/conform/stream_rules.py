@@ -125,6 +125,8 @@ def _find_difference(answer: ProbeAnswer) -> str | None:
     if not reading.faults_of(*_CALL_RULES):
         read = [(call.name, None if call.invalid is not None else call.input) for call in message.tool_calls]
         cut = reading.finish == answer.api.reader.truncated
+        if reading.faults_of("finish"):  # an unknown finish reason counts as cut off
+            cut = decoded.stop_reason == "max_tokens"
         if read != [(call.name, None if cut else call.input) for call in reading.calls]:
             return "Heald reads other calls"
     if not reading.faults_of("finish") and (reading.finish == answer.api.reader.truncated) != (

@@ -9,7 +9,6 @@ from copy import copy
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from heald.agent.model_chain import ModelLike
 from heald.agent.result import AgentResult
 from heald.commands.live_lines import LiveLines
 from heald.commands.terminal import print_note
@@ -22,6 +21,8 @@ from heald.tools.git.repository import GitRepository
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.attempts.attempt import Attempt, AttemptSetup, run_attempt, run_in_thread
 from heald_cli.attempts.choice import Choice, ask_choice, choose_named, choose_passing
+from heald_cli.attempts.entrant import Entrant
+from heald_cli.attempts.event_file import EventFile
 from heald_cli.attempts.report import AttemptReport
 from heald_cli.attempts.view import AttemptRows, check_lines, describe_missing
 from heald_cli.own_tools import open_own_tools, print_problems
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from heald.agent.telemetry import TelemetryReactor
 
 
-NamedModel = tuple[str, ModelLike]
-"""A model, after the name that is shown."""
-
-
 class AttemptRun:
     """Attempts at one request: runs them, and applies one."""
 
@@ -46,7 +43,7 @@ class AttemptRun:
         self,
         options: argparse.Namespace,
         question: Message,
-        models: Sequence[NamedModel],
+        entrants: Sequence[Entrant],
         repository: GitRepository,
         *,
         telemetry: "TelemetryReactor | None" = None,
@@ -54,7 +51,7 @@ class AttemptRun:
     ) -> None:
         self._options = options
         self._question = question
-        self._models = models
+        self._entrants = entrants
         self._data = data_folder(getattr(options, "data", None))
         self._history = list(history)
         self._repository = repository
@@ -65,10 +62,15 @@ class AttemptRun:
         self._rows = AttemptRows()
         self._live = LiveLines(self._rows.lines, silent=options.json and not sys.stderr.isatty())
         self._faults: dict[int, HealdError] = {}
+        self._log = EventFile(None)
         self._is_kept: bool = options.keep
 
     async def run(self) -> AttemptReport:
         """Run all attempts, then choose and apply one."""
+        with EventFile(self._options.attempts_log) as self._log:
+            return await self._run()
+
+    async def _run(self) -> AttemptReport:
         async with self._open_setup() as setup:
             attempts = await self._run_all(setup)
             for attempt in attempts:
@@ -108,7 +110,8 @@ class AttemptRun:
     async def _run_all(self, setup: AttemptSetup) -> Sequence[Attempt]:
         attempts: list[Attempt] = []
         for at, worktree in enumerate(setup.worktrees.made):
-            attempts.append(Attempt(worktree.number, self._models[at % len(self._models)][0], worktree, monotonic()))
+            entrant = self._entrants[at % len(self._entrants)]
+            attempts.append(Attempt(worktree.number, entrant.name, worktree, monotonic()))
         self._rows.attempts = attempts
         self._rows.report = self._live.report
         async with self._live, asyncio.TaskGroup() as group:
@@ -142,7 +145,9 @@ class AttemptRun:
                 return await ask_question(question, name)
 
         folder = attempt.worktree.folder
+        entrant = self._entrants[(attempt.number - 1) % len(self._entrants)]
         options = copy(self._options)
+        options.agent = entrant.agent
         async with open_own_tools(options, folders=[folder]) as own_tools:
             if attempt.number == 1:
                 print_problems(own_tools)
@@ -153,9 +158,9 @@ class AttemptRun:
                 on_approval=approve,
                 on_question=answer,
             )
-            model = self._models[(attempt.number - 1) % len(self._models)][1]
-            agent, _ = await make_agent(options, model, own_tools, place)
+            agent, _ = await make_agent(options, entrant.model, own_tools, place)
             agent.subscribe(self._rows.follow(attempt))
+            agent.subscribe(self._log)
             if self._telemetry is not None:
                 agent.subscribe(self._telemetry)
             question, faults = await complete_question(self._question, own_tools)

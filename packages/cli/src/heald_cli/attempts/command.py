@@ -14,7 +14,8 @@ from heald.core.messages import Message
 from heald.tools.git.program import GitFailed
 from heald.tools.git.repository import GitRepository, find_repository
 from heald.tools.shell.sandbox import Sandbox
-from heald_cli.attempts.attempt_run import AttemptRun, NamedModel
+from heald_cli.attempts.attempt_run import AttemptRun
+from heald_cli.attempts.entrant import Entrant
 from heald_cli.repository.worktrees import remove_leftovers
 from heald_cli.run_agent import check_folder
 from heald_cli.telemetry import start_telemetry
@@ -23,18 +24,18 @@ MOST = 16
 """Attempts at one request, at most."""
 
 
-def run_attempts(options: argparse.Namespace, question: Message, models: Sequence[NamedModel]) -> int:
+def run_attempts(options: argparse.Namespace, question: Message, entrants: Sequence[Entrant]) -> int:
     """Run `heald run --attempts`. Returns the exit code."""
     options.workspace = check_folder(options.workspace or ".")
     repository = check_options(options)
     try:
-        return asyncio.run(_run(options, question, models, repository))
+        return asyncio.run(_run(options, question, entrants, repository))
     except asyncio.CancelledError:
         return 130
 
 
 async def _run(
-    options: argparse.Namespace, question: Message, models: Sequence[NamedModel], repository: GitRepository
+    options: argparse.Namespace, question: Message, entrants: Sequence[Entrant], repository: GitRepository
 ) -> int:
     task = asyncio.current_task()
     assert task is not None
@@ -43,7 +44,7 @@ async def _run(
     telemetry = start_telemetry(options)
     reactor = telemetry.reactor if telemetry is not None else None
     try:
-        report = await AttemptRun(options, question, models, repository, telemetry=reactor).run()
+        report = await AttemptRun(options, question, entrants, repository, telemetry=reactor).run()
     finally:
         if telemetry is not None:
             await telemetry.close()

@@ -87,6 +87,30 @@ def _describe_check(attempt: Attempt) -> str:
     return "check passed" if check.passed else f"check failed with exit code {check.exit_code}"
 
 
+def cost_table(attempts: Sequence[Attempt]) -> list[str]:
+    """Compare what the attempts used: a row for each, and their sum."""
+    table = [["", "agent", "result", "tokens", "cost"]]
+    for attempt in attempts:
+        check = attempt.check
+        result = attempt.status if check is None else "passed" if check.passed else "check failed"
+        table.append([f"{attempt.number}", attempt.model, result, _tokens(attempt.usage.total), _cost(attempt)])
+    tokens = sum(attempt.usage.total or 0 for attempt in attempts)
+    costs = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
+    unknown = len(attempts) - len(costs)
+    total = format_usd(sum(costs)) if costs else _cost(None)
+    table.append(["", "all", "", _tokens(tokens), f"{total}, without {unknown}" if costs and unknown else total])
+    return align_columns(table)
+
+
+def _tokens(count: int | None) -> str:
+    return "unknown" if count is None else f"{count:,}"
+
+
+def _cost(attempt: Attempt | None) -> str:
+    cost = attempt.cost_usd if attempt is not None else None
+    return "unknown" if cost is None else format_usd(cost)
+
+
 def check_lines(attempt: Attempt) -> list[str]:
     """The last lines of a check that did not pass."""
     if attempt.check is None or attempt.check.passed or not attempt.check.lines:

@@ -10,7 +10,7 @@ from pathlib import Path
 from heald.commands.logs import log_to
 from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import named_model
-from heald.commands.options import add_options
+from heald.commands.options import add_options, flags_of
 from heald.commands.request_settings import reasoning_of
 from heald.commands.stores import find_session, open_sessions
 from heald.commands.terminal import BOLD, DIM, Colours, can_redraw, choose_theme, hold_typing
@@ -20,11 +20,11 @@ from heald.sessions.settings import SessionSettings
 from heald.tools.families import named_tools
 from heald.tools.permissions import Permissions
 from heald.tools.shell.sandbox import Sandbox
+from heald_cli.agent_choice import use_agent
 from heald_cli.attempts.command import clean_leftovers
 from heald_cli.chat.session import ChatSession, EventHandler
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
-from heald_cli.markdown_files import find_project_folder, project_folder_state
 from heald_cli.model_choice import default_model
 from heald_cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
 from heald_cli.project_notes import find_notes, notes_state
@@ -59,9 +59,14 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r} to work in; create it first.")
+    if options.agent:
+        if options.resume is not None and "agent" in flags_of(options):
+            raise ConfigurationError("--agent begins a conversation; --resume continues one with its own agent.")
+        use_agent(options, folder)
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
         model=options.model or default_model(models),
+        agent=options.agent or "",
         tools=builtin_names(options.tools),
         instructions=options.system,
         permissions=options.permissions,
@@ -72,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
         extra=options.extra,
         cache=options.cache,
         tool_profile=options.tool_profile,
+        tool_search=options.tool_search,
         edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
@@ -91,12 +97,10 @@ def run(options: argparse.Namespace) -> int:
 def _ask_about_notes(folder: str | None) -> None:
     """Ask whether notes for agents, commands and skills are trusted, unless the user has decided about them."""
     from heald_cli.trust_question import ask_trust
+    from heald_cli.trusted_paths import undecided_paths
 
-    notes, commands = find_notes(folder), find_project_folder(folder)
-    if notes is not None and notes_state(notes) in ("unknown", "changed") and sys.stdin.isatty():
-        ask_trust(notes)
-    if commands is not None and project_folder_state(commands) in ("unknown", "changed") and sys.stdin.isatty():
-        ask_trust(commands)
+    for path in undecided_paths(folder) if sys.stdin.isatty() else ():
+        ask_trust(path)
 
 
 @asynccontextmanager
@@ -115,7 +119,7 @@ async def _open_chat(
             models,
             settings,
             sandbox=sandbox,
-            own_tools=own_tools.sources,
+            own_tools=own_tools,
             on_event=on_event,
             data=data_folder(options.data),
             limits=CheckpointLimits.of(options),

@@ -13,15 +13,20 @@ from heald.core.messages import Message, Text, user_message
 from heald.tools.git.repository import find_repository
 from heald_cli.attempts.attempt_run import AttemptRun
 from heald_cli.attempts.command import check_options
+from heald_cli.attempts.entrant import Entrant, choose_entrants
 from heald_cli.attempts.report import AttemptReport
 from heald_cli.repository.applied_attempts import AppliedAttempts
 from heald_cli.repository.checkpoint_store import CheckpointLimits
 
 if TYPE_CHECKING:
+    from heald.agent.model_chain import ModelLike
     from heald_cli.chat.console import ChatConsole
 
-_USAGE = "/attempts N REQUEST, such as /attempts 3 --check 'pytest -q' Fix the failing test; --model a,b names models."
-_OPTION = re.compile(r"--(check|model)[ =](?:\"([^\"]*)\"|'([^']*)'|(\S+))\s*")
+_USAGE = (
+    "/attempts N REQUEST, such as /attempts 3 --check 'pytest -q' Fix the failing test; --model a,b names models, and "
+    "--agent claude,codex,ours agents."
+)
+_OPTION = re.compile(r"--(agent|check|model)[ =](?:\"([^\"]*)\"|'([^']*)'|(\S+))\s*")
 _LIMITS = ("max_turns", "max_tokens", "max_usd", "max_seconds", "max_output")
 """Options of `heald run` that `heald chat` does not have."""
 
@@ -32,12 +37,9 @@ async def run_attempts_command(console: "ChatConsole", text: str) -> None:
     count, flags, request = _parse(text)
     options = _make_options(console.options, chat.folder, count, flags.get("check"))
     repository = await asyncio.to_thread(check_options, options)
-    names = [name.strip() for name in flags.get("model", chat.model).split(",") if name.strip()]
-    for name in names:
-        chat.check(name)
-    models = [(name, chat.find_model(name)) for name in names]
+    entrants = _choose(console, flags)
     console.screen.print("", console.paint(f"› /attempts {text}", BOLD))
-    run = AttemptRun(options, user_message(request), models, repository, history=chat.session.messages)
+    run = AttemptRun(options, user_message(request), entrants, repository, history=chat.session.messages)
     async with console.screen.lend():
         report = await _run_until_interrupted(run)
         if report is not None:
@@ -48,6 +50,25 @@ async def run_attempts_command(console: "ChatConsole", text: str) -> None:
         text = _describe_for_model(report, request)
         _notify(console, text, f"Attempt {attempt.number} is applied to the folder.")
         console.applied_seq = chat.session.last_seq
+
+
+def _choose(console: "ChatConsole", flags: dict[str, str]) -> list[Entrant]:
+    """Return the agents that the command names; without a name, that of the chat."""
+    chat = console.chat
+
+    def find_model(name: str) -> "ModelLike":
+        if name.startswith("acp/"):
+            return name  # an external agent, which the person has named here
+        chat.check(name)
+        return chat.find_model(name)
+
+    if "agent" in flags:
+        return choose_entrants(_names(flags["agent"]), chat.folder, our_model=lambda: chat.model, find_model=find_model)
+    return [Entrant(name, find_model(name)) for name in _names(flags.get("model", chat.model))]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 async def undo_attempt(console: "ChatConsole") -> list[str]:
@@ -102,6 +123,7 @@ def _make_options(options: argparse.Namespace, folder: str, count: int, check: s
     keys = command_keys("run")
     limits = {name: keys[name].default for name in _LIMITS}
     changes = {"attempts": count, "check": check, "apply": None, "keep": False, "json": False, "workspace": folder}
+    changes |= {"attempts_log": None}
     return argparse.Namespace(**{**vars(options), **limits, **changes})
 
 

@@ -62,8 +62,8 @@ def complete_command(text: str, prompts: Sequence[str] = ()) -> tuple[str, list[
 async def _help(console: "ChatConsole", _: str) -> None:
     width = max(len(name) for name in CHAT_COMMANDS) + 2
     prompts = [f"{prompt.usage}  {prompt.description}" for prompt in prompt_commands(console.servers)]
-    written = [f"/{file.name:<{width}} {file.description}" for file in console.chat.commands]
-    skills = [f"/{file.name:<{width}} (skill) {file.description}" for file in console.chat.skills]
+    written = [f"/{file.name:<{width}} {file.description[:200]}" for file in console.chat.commands]
+    skills = [f"/{file.name:<{width}} (skill) {file.description[:200]}" for file in console.chat.skills]
     built_in = [f"/{name:<{width}} {text}" for name, (text, _) in CHAT_COMMANDS.items()]
     console.note(*built_in, *written, *skills, *prompts, *_KEY_HELP)
 
@@ -193,7 +193,7 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
     "redo": ("repeat what the last /undo removed", _redo),
     "plan": ("plan first: only reading until you approve; /plan WHAT, /plan go, /plan edit, /plan off", _plan),
     "attempts": (
-        "run several agents in parallel: /attempts 3 REQUEST, with --check 'COMMAND' or --model a,b",
+        "run several agents in parallel: /attempts 3 REQUEST, with --check 'COMMAND', --model a,b or --agent a,b",
         _attempts,
     ),
     "jobs": ("list background commands, or /jobs N shows its output, /jobs stop N ends it", _jobs),

@@ -47,6 +47,8 @@ _JOB_COLUMNS, _MAX_JOB_ROWS = 32, 4
 _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
+_TERMINAL = "terminal"
+"""The name in logs of the person at the terminal."""
 _INTERRUPTED = "The person interrupted."
 
 
@@ -177,9 +179,9 @@ class ChatConsole:
             return
         with suppress(NotPending):  # its exchange has just ended
             if answer == "n":
-                session.deny(request.approval, "The person denied it.")
+                session.deny(request.approval, "The person denied it.", by=_TERMINAL)
             else:
-                session.approve(request.approval, always=answer == "a", digest=request.digest)
+                session.approve(request.approval, always=answer == "a", digest=request.digest, by=_TERMINAL)
 
     def _interrupt(self) -> bool:
         return self.chat.is_busy and self.chat.session.cancel(_INTERRUPTED)

@@ -8,6 +8,7 @@ from heald.commands.terminal import BOLD, CYAN, DIM, RED, YELLOW, Colours
 from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from heald.core.envelope import Event
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
@@ -30,7 +31,7 @@ from heald.core.events import (
     ToolUseContentBlockStart,
     UserMessage,
 )
-from heald.core.messages import Message, Text, ToolResult
+from heald.core.messages import Message, Text, ToolCall, ToolResult
 from heald.core.server_tool_events import ServerToolCall
 from heald.tools.files.access import count_changes
 from heald.tools.sanitize import sanitize_text
@@ -42,12 +43,14 @@ from heald_cli.chat.subagents import Subagents
 from heald_cli.escaped_rows import lay_out, note_lines
 from heald_cli.event_text import (
     call_line,
+    describe_agent,
     describe_context,
     describe_exchange,
     describe_progress,
     describe_server_call,
     failed_command,
 )
+from heald_cli.program_lines import ProgramLines
 from heald_cli.question_view import question_lines
 
 if TYPE_CHECKING:
@@ -90,6 +93,7 @@ class EventDisplay:
         self._tail: list[str] = []
         self._next_render = 0.0
         self._asked: dict[str, str] = {}
+        self._programs = ProgramLines()
         self._activity = ""
         self._since = 0.0
 
@@ -155,7 +159,11 @@ class EventDisplay:
             case ToolOutputDelta(text=text) if text.strip():
                 self._activity = sanitize_text(text.strip().splitlines()[-1])
             case ToolCompleted() | ToolFailed():
-                self._screen.print(call_line(event.data, self._asked.pop(event.data.id, ""), self._paint))
+                line = call_line(event.data, self._asked.pop(event.data.id, ""), self._paint)
+                self._screen.print(self._programs.place(event.data.id, line))
+            case ToolCall(parent=str(parent)):
+                if line := self._programs.begin(event.data, self._asked.get(parent, "")):
+                    self._screen.print(self._paint(line, DIM))
             case ToolResult(name="todo_list", status="ok"):
                 self._todo = sanitize_text(event.data.text).splitlines()[1:]
             case AssistantMessage(message=message):
@@ -164,6 +172,8 @@ class EventDisplay:
                 self._screen.print(*_output_lines(event.data.text, self._paint))
             case ConversationCompacted() | RequestWithdrawn():
                 self._note(describe_context(event.data))
+            case AgentChanged():
+                self._note(describe_agent(event.data))
             case FileChanged(path=path, diff=diff):
                 head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
                 self._screen.print(head, *diff_lines(diff, self._paint))

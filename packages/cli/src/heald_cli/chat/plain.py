@@ -42,7 +42,9 @@ async def _answer(chat: ChatSession, text: str) -> int:
     from heald_cli.chat.attachments import hide_in_attachments
 
     attached = await asyncio.to_thread(_attach, request, chat.session.workspace)
-    result = await chat.session.run(user_message(*await hide_in_attachments(chat.session, attached)))
+    changed = await chat.saved.describe_outside_changes()
+    parts = [*attached, *([f"\n\n{changed}"] if changed else [])]
+    result = await chat.session.run(user_message(*await hide_in_attachments(chat.session, parts)))
     if result.error is not None:
         print_note(result.error.message)
     return EXIT_CODES[result.status]

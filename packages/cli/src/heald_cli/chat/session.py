@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from heald.agent.agent_files import AgentSetup
+from heald.agent.folder_extras import FolderExtras
 from heald.agent.model_chain import ModelLike
 from heald.commands.amounts import format_usd
 from heald.commands.stores import list_sessions
@@ -21,16 +24,20 @@ from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import iterate_events
 from heald.sessions.store_errors import StoreError
-from heald.tools.families import named_tools
+from heald.tools.families import ALL, named_tools
 from heald.tools.git.program import GitFailed
+from heald.tools.permissions import Permissions
 from heald.tools.registry import ToolLike
 from heald.tools.shell.background_commands import BackgroundCommand, BackgroundCommands
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.workspace.diff import unified_diff
+from heald_cli.agent_tools import AgentTools
 from heald_cli.edit_formats import describe_format
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.markdown_files import MarkdownFile
 from heald_cli.model_choice import check_chat_model
+from heald_cli.own_tools import OwnTools
+from heald_cli.project_agents import choose_agents
 from heald_cli.project_commands import load_commands
 from heald_cli.project_skills import load_skills
 from heald_cli.repository.checkpoint_store import CheckpointLimits
@@ -56,7 +63,7 @@ class ChatSession:
         settings: SessionSettings,
         *,
         sandbox: Sandbox,
-        own_tools: Callable[[], Sequence[ToolLike]],
+        own_tools: OwnTools,
         on_event: EventHandler,
         data: Path,
         limits: CheckpointLimits,
@@ -252,15 +259,13 @@ class ChatSession:
 
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
-        tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
+        tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools.sources()]
         saved = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data, self._limits)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
-        extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools))
+        extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools), names_changes=False)
         session = await self._sessions.open(
             info.id,
-            model=model,
-            tools=[*tools, *extras.tools],
-            instructions=list(extras.instructions),
+            **self._agent_options(settings, model, tools, extras),
             after_crash=self._after_crash,
             middleware=[saved.wait_until_saved, *extras.middleware],
         )
@@ -270,6 +275,30 @@ class ChatSession:
         session.subscribe(self._receive)
         self.saved = saved
         return session
+
+    def _agent_options(
+        self, settings: SessionSettings, model: ModelLike, tools: Sequence[ToolLike], extras: FolderExtras
+    ) -> dict[str, Any]:
+        """Return the options of the agent: of the one that is written as a file, if the settings name one."""
+        if not settings.agent:
+            return {
+                "model": model,
+                "tools": [*tools, *extras.tools],
+                "instructions": list(extras.instructions),
+            }
+        agent_tools = AgentTools(
+            tools, self._own_tools, self._sandbox, folder_tools=extras.tools, is_limited=ALL not in settings.tools
+        )
+        setup = AgentSetup(
+            model=model,
+            is_model_fixed=True,  # it was chosen when the conversation began
+            open_model=self._models.open,
+            find_tools=agent_tools.find,
+            instructions=extras.instructions,
+            permissions=Permissions(settings.mode(), settings.rules),
+            budget=settings.budget,
+        )
+        return choose_agents(settings.agent, self.folder).agent_options(settings.agent, setup)
 
     def _receive(self, event: Event) -> None:
         if self._held is not None:

@@ -54,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
         extra=options.extra,
         cache=options.cache,
         tool_profile=options.tool_profile,
+        tool_search=options.tool_search,
         edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)

@@ -66,11 +66,13 @@ async def _serve_pipes(options: argparse.Namespace) -> None:
             context = make_context(options, settings, "", store, own_tools)
             list_routes(context)  # opens the protocols, such as the studio, whose tools are offered
             await context.start()
-            server = McpOffer(context, lambda _: "").server()
+            offer = McpOffer(context, lambda _: "")
             try:
+                server = await offer.server()
                 async with stdio_server() as (reading, writing):
                     await server.run(reading, writing, server.create_initialization_options())
             finally:
+                await offer.close()
                 await context.stop()
     finally:
         await store.close()

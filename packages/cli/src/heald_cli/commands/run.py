@@ -41,9 +41,11 @@ EXAMPLES = """examples:
   git diff | heald run --system "Review these changes."
   heald run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   heald run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image a.png "Build this"
+  heald run --agent reviewer --workspace . "Review the last commit"
   heald run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
   heald run --attempts 3 --check "pytest -q" --permissions auto "Fix the failing test"
   heald run --attempts 2 --model openai/gpt-5 --model anthropic/claude-sonnet-4-6 --permissions auto "Fix it" --apply 2
+  heald run --attempts 3 --agent claude,codex,ours --check "pytest -q" --permissions auto "Fix the failing test"
   heald run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
 
 With --attempts N agents work in copies of the folder; the one that you choose, or the first that passes the check, is
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     attempts.add_argument("--attempts", type=int, metavar="N", help="run several agents in parallel")
     attempts.add_argument("--check", metavar="COMMAND", help="run in each attempt, such as 'pytest -q'; 0 is success")
     attempts.add_argument("--apply", type=int, metavar="N", help="apply this attempt without a question")
+    attempts.add_argument("--attempts-log", metavar="FILE", help="write every event of all attempts, a JSON line each")
     attempts.add_argument("--keep", action="store_true", help="keep the worktrees, and print their paths")
     parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
     parser.add_argument(
@@ -71,6 +74,12 @@ def run(options: argparse.Namespace) -> int:
     protect_memory()
     hide_in_warnings()
     question = _question(options)
+    if options.agent and options.attempts is not None:
+        return _run_agents(options, question)
+    if options.agent:
+        from heald_cli.agent_choice import use_agent
+
+        use_agent(options, options.workspace or ".")
     names: list[str] = options.model or ([] if options.base_url is not None else [_default_model()])
     if options.workspace or options.attempts is not None:
         from heald_cli.attempts.command import clean_leftovers
@@ -78,8 +87,10 @@ def run(options: argparse.Namespace) -> int:
         clean_leftovers(data_path())
     if options.attempts is not None:
         from heald_cli.attempts.command import run_attempts
+        from heald_cli.attempts.entrant import Entrant
 
-        return run_attempts(options, question, [(name, named_model(_with_model(options, name))) for name in names])
+        entrants = [Entrant(name, named_model(_with_model(options, name))) for name in names]
+        return run_attempts(options, question, entrants)
     if len(names) > 1 or options.apply is not None or options.check or options.keep:
         raise ConfigurationError("Several models, --apply, --check and --keep go with --attempts N.")
     options.model = names[0] if names else None
@@ -89,6 +100,23 @@ def run(options: argparse.Namespace) -> int:
     if not options.json and agent.workspace.is_project and result.files:
         print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
     return EXIT_CODES[result.status]
+
+
+def _run_agents(options: argparse.Namespace, question: Message) -> int:
+    """Run attempts of the agents that `--agent` names, separated by commas."""
+    from heald_cli.attempts.command import clean_leftovers, run_attempts
+    from heald_cli.attempts.entrant import choose_entrants
+
+    names = [name.strip() for name in options.agent.split(",") if name.strip()]
+    models: list[str] = options.model or []
+    entrants = choose_entrants(
+        names,
+        options.workspace or ".",
+        our_model=lambda: models[0] if models else _default_model(),
+        find_model=lambda name: named_model(_with_model(options, name)) if name in models else name,
+    )
+    clean_leftovers(data_path())
+    return run_attempts(options, question, entrants)
 
 
 async def _run(

@@ -1,5 +1,5 @@
-"""`heald sessions`: lists, shows, exports, imports, renames and deletes sessions of this machine, and redacts signed
-exports."""
+"""`heald sessions`: lists, shows, exports, imports, forks, compares, renames and deletes sessions of this machine, and
+redacts signed exports."""
 
 import argparse
 import asyncio
@@ -25,6 +25,7 @@ from heald.sessions.signed_archive import Redaction, redact_archive, signed_line
 from heald.sessions.signing_key import KEY_FILE, SigningKey, read_key, read_or_create_key
 from heald.sessions.store import iterate_events
 from heald.tools.sanitize import sanitize_text
+from heald_cli.commands.session_forks import add_compare_arguments, add_fork_arguments, compare, fork
 from heald_cli.transcript import Transcript
 
 EXAMPLES = """examples:
@@ -34,6 +35,9 @@ EXAMPLES = """examples:
   heald sessions export ses_01ab -o bakery.heald --sign
   heald sessions redact bakery.heald -o public.heald --text "Anna Smith" --events 7 12-15
   heald sessions import bakery.heald
+  heald sessions fork ses_01ab --at 42 --result "out of flour"     what if the call had returned this?
+  heald sessions fork ses_01ab --at 12 --model openai/gpt-5        what if another model had answered?
+  heald sessions compare ses_01ab ses_03ef
   heald sessions rename ses_01ab "The bakery"
   heald sessions delete ses_01ab ses_02cd --yes"""
 _STUDIO_KINDS = ("project", "variant")
@@ -64,6 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     importing = acts.add_parser("import", help="create a session from an exported file")
     importing.add_argument("file", help="exported file; - reads standard input")
+    forking = acts.add_parser("fork", help="create a session that continues from an event, with a change or without")
+    add_fork_arguments(forking)
+    comparing = acts.add_parser("compare", help="print two sessions side by side, from where they differ")
+    add_compare_arguments(comparing)
     renaming = acts.add_parser("rename", help="change the title of a session")
     deleting = acts.add_parser("delete", help="delete sessions with their files")
     for act in (showing, exporting, renaming):
@@ -71,9 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     renaming.add_argument("title")
     deleting.add_argument("sessions", nargs="+", metavar="session", help="id, or its beginning")
     deleting.add_argument("--yes", action="store_true", help="do not ask")
-    for act in (listing, showing, exporting, importing, renaming, deleting):
+    for act in (listing, showing, exporting, importing, forking, comparing, renaming, deleting):
         add_options(act, "sessions")
-    for act in (listing, showing, importing):
+    for act in (listing, showing, importing, forking, comparing):
         act.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
@@ -83,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
         "show": _show,
         "export": _export,
         "import": _import,
+        "fork": fork,
+        "compare": compare,
         "rename": _rename,
         "delete": _delete,
     }

@@ -27,8 +27,8 @@ EXAMPLES = """examples:
 
 The password of a database comes from HEALD_STORE_PASSWORD, HEALD_STORE_PASSWORD_FILE, PGPASSWORD or PGPASSFILE."""
 
-_RECORDS = ("secret", TOKENS, "share")
-"""Kinds of records that a copy includes: secrets and tokens of the server, links to projects of the studio."""
+_RECORDS = ("secret", TOKENS, "share", "webhooks", "push_keys")
+"""Kinds of records that a copy includes: secrets, tokens and webhooks of the server, links to studio projects."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

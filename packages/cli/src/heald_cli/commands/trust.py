@@ -12,9 +12,8 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.tools.shell.network.folder_hosts import all_folders, forget_in
 from heald.tools.visible_text import escape_line
-from heald_cli.markdown_files import find_project_folder
-from heald_cli.project_notes import find_notes
-from heald_cli.trust_question import ask_trust, check_content, read_trusted_content
+from heald_cli.trust_question import ask_trust, check_content
+from heald_cli.trusted_paths import describe_trusted, read_trusted_content, trusted_paths
 
 EXAMPLES = """examples:
   heald trust                 show the heald.toml of this project, and ask
@@ -24,8 +23,9 @@ EXAMPLES = """examples:
   heald trust --list --json   list all decisions, and the hosts of each folder
 
 A project's heald.toml names models, addresses, tools, hooks and permissions, its .mcp.json MCP servers, its AGENTS.md
-instructs the model, its .heald folder has commands and skills. They may come with a repository that somebody else
-wrote, so they have no effect until you trust them, and none after they, or the code that they name, were changed."""
+instructs the model, its folders .heald, .agents and .claude have commands, skills, agents and hooks. They may come with
+a repository that somebody else wrote, so they have no effect until you trust them, and none after they, or the code
+that they name, were changed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,15 +47,15 @@ def run(options: argparse.Namespace) -> int:
     if hosts:
         print_note(f"Commands of this folder may no longer reach {', '.join(hosts)} without a question.")
     paths = [path for name in (CONFIG_FILE, MCP_FILE) if (path := project_file(Path(options.folder), name)) is not None]
-    if (notes := find_notes(options.folder)) is not None:
-        paths.append(notes)
-    if (commands := find_project_folder(options.folder)) is not None:
-        paths.append(commands)
+    paths += trusted_paths(options.folder)
     if not paths and hosts:
         return 0
     if not paths:
         where = f"{options.folder!r}, or above it in the same project"
-        raise ConfigurationError(f"There is no heald.toml in {where}, no .mcp.json and no AGENTS.md.")
+        raise ConfigurationError(
+            f"There is no heald.toml in {where}, no .mcp.json, no AGENTS.md, and no folder .heald, .agents or .claude "
+            "with commands, skills, agents or hooks."
+        )
     return max(_run_for(path, options) for path in paths)
 
 
@@ -65,10 +65,10 @@ def _run_for(path: Path, options: argparse.Namespace) -> int:
     elif options.yes or options.no:
         text = _decide(path, trusted=options.yes)
     elif not sys.stdin.isatty():
-        raise ConfigurationError(f"There is no terminal to ask on about {display_path(path)}; give --yes or --no.")
+        raise ConfigurationError(f"There is no terminal to ask on about {describe_trusted(path)}; give --yes or --no.")
     else:
         return 0 if ask_trust(path) else 1
-    print_note(f"{escape_line(display_path(path))} {text}")
+    print_note(f"{escape_line(describe_trusted(path))} {text}")
     return 0
 
 

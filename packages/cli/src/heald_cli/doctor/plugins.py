@@ -12,6 +12,9 @@ _OPTIONAL = {
     "heald-local": ("local", "pages are built without any model, and text in pictures is read"),
     "heald-nodes": ("postgres", "several servers share one PostgreSQL database"),
     "heald-check": ("check", "model servers and event logs are checked"),
+    "heald-evals": ("evals", "cases of agents are run and compared"),
+    "heald-notify": ("notify", "webhooks and phones get what happens in sessions"),
+    "heald-acp": ("acp", "external agents such as Claude Code and Codex are models"),
 }
 """Distributions of Heald that may be missing: the extra that installs each, and its purpose."""
 

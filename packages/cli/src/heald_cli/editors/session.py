@@ -52,6 +52,8 @@ from heald_cli.editors.updates import Update, UpdateEncoder, agent_text
 from heald_server.models import ModelSource
 
 _ALLOW, _ALWAYS, _REJECT, _OTHER = "allow", "allow-always", "reject", "other"
+_EDITOR = "editor"
+"""The name in logs of the person at the editor."""
 _PERMISSIONS = [
     schema.PermissionOption(option_id=_ALLOW, name="Allow", kind="allow_once"),
     schema.PermissionOption(option_id=_ALWAYS, name="Always allow this call", kind="allow_always"),
@@ -343,8 +345,8 @@ class EditorSession:
     async def _approve(self, request: ApprovalRequested) -> Approval:
         chosen = await self._choose(self._encoder.describe_approval(request), _PERMISSIONS)
         if chosen in (_ALLOW, _ALWAYS):
-            return Approval(True, always=chosen == _ALWAYS)
-        return Approval(False, "The user rejected it in the editor." if chosen == _REJECT else chosen)
+            return Approval(True, always=chosen == _ALWAYS, by=_EDITOR)
+        return Approval(False, "The user rejected it in the editor." if chosen == _REJECT else chosen, by=_EDITOR)
 
     async def _answer(self, question: QuestionAsked) -> str:
         """Ask with the suggestions as buttons: every editor can show that."""

@@ -95,4 +95,4 @@ async def _watch(client: Client, session: str, terminal: str, limit: float) -> T
     signal = f", ended by signal {ended.signal}" if ended is not None and ended.signal else ""
     code = ended.exit_code if ended is not None else None
     head = f"exit code {code if code is not None else 'unknown'}{signal}, in the terminal of the editor, unsandboxed"
-    return ToolOutput(content=f"{head}{text}", summary=head, truncated=output.truncated)
+    return ToolOutput(content=f"{head}{text}", summary=head, data={"exit_code": code}, truncated=output.truncated)

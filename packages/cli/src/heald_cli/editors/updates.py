@@ -10,6 +10,7 @@ from acp import schema
 from heald.core.envelope import Event
 from heald.core.events import (
     ApprovalRequested,
+    ExchangeRequest,
     FileChanged,
     MessageDiscarded,
     MessageStart,
@@ -102,20 +103,24 @@ class UpdateEncoder:
         self._replay = replay
         self._calls: dict[str, _Call] = {}
         self._written = False
+        self._broke_off = False  # the last attempt had shown text
 
     def feed(self, event: Event) -> list[Update]:
         if event.session != self._session:
             return []  # of a subagent: the call that started it shows its progress
         match event.data:
+            case ExchangeRequest():
+                self._broke_off = False
             case MessageStart():
-                self._written = False
+                begins_anew, self._written, self._broke_off = self._broke_off, False, False
+                return [agent_text("\n\n*This answer broke off and begins anew:*\n\n")] if begins_anew else []
             case TextDelta(text=text) if not self._replay:
                 self._written = True
                 return [agent_text(text)]
             case ThinkingDelta(text=text) if not self._replay:
                 return [agent_thought(text)]
-            case MessageDiscarded() if self._written and not self._replay:
-                return [agent_text("\n\n*The connection failed in the middle of this answer. It begins anew:*\n\n")]
+            case MessageDiscarded():
+                self._broke_off = self._written
             case RetryScheduled(error=error, delay_s=delay) if not self._replay:
                 return [agent_thought(f"{error.message} The next attempt follows in {delay:.0f} s.\n")]
             case ToolUseContentBlockStart(id=key, name=name) if not self._replay:

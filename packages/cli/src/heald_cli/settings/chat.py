@@ -4,13 +4,14 @@ from typing import Literal
 
 from heald.config.table import Names, option
 from heald.config.work_tables import DATA, MODEL, TOOLS, WorkTable
-from heald_cli.settings.common import AFTER_CRASH, REPO_MAP, AfterCrashName
+from heald_cli.settings.common import AFTER_CRASH, AGENT, REPO_MAP, AfterCrashName
 
 
 class ChatTable(WorkTable):
     """`heald chat`."""
 
     model: str = MODEL
+    agent: str = AGENT
     theme: Literal["auto", "dark", "light"] = option(
         "colours for a dark or a light background; auto: as the terminal reports it", default="auto"
     )

@@ -7,6 +7,18 @@ from heald.config.table import option
 AfterCrashName = Literal["continue", "close"]
 LevelName = Literal["debug", "info", "warning", "error"]
 
+AGENT = option(
+    "agent that is written as a file, agents/NAME.md, or an external one by ACP, such as claude or opencode",
+    "model",
+    metavar="NAME",
+    at_top=False,
+)
+SERVER_AGENT = option(
+    "agent that is written as a file, agents/NAME.md; its model, tools and instructions count",
+    "model",
+    metavar="NAME",
+    at_top=False,
+)
 REPO_MAP = option("give the model a map of the folder's code, if its context has room", "tools", default=True)
 AFTER_CRASH = option(
     "continue an exchange (a request and everything until its answer) whose process ended, or close it as failed",

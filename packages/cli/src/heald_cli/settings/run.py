@@ -2,12 +2,13 @@
 
 from heald.config.table import Amount, Count, Names, option
 from heald.config.work_tables import TOOLS, WorkTable
-from heald_cli.settings.common import REPO_MAP
+from heald_cli.settings.common import AGENT, REPO_MAP
 
 
 class RunTable(WorkTable):
     """`heald run`."""
 
+    agent: str = AGENT
     repo_map: bool = REPO_MAP
     max_output: Count = option("tokens that the model may write in one turn", "model", metavar="TOKENS")
     tools: Names = option(TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")

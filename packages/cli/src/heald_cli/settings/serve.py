@@ -1,5 +1,7 @@
 """The settings of `heald serve`: the table `[serve]`."""
 
+from typing import Literal
+
 from heald.config.table import Amount, Count, Names, Port, option
 from heald.config.work_tables import (
     BEST,
@@ -14,7 +16,7 @@ from heald.config.work_tables import (
     EndpointTable,
     ModeName,
 )
-from heald_cli.settings.common import AFTER_CRASH, LOG, REPO_MAP, AfterCrashName, LevelName
+from heald_cli.settings.common import AFTER_CRASH, LOG, REPO_MAP, SERVER_AGENT, AfterCrashName, LevelName
 
 _USERS = "users"
 _CLIENT = "limits for each client"
@@ -25,6 +27,7 @@ class ServeTable(EndpointTable):
     """`heald serve`."""
 
     model: str = option("model of sessions that name none", "model", without=BEST)
+    agent: str = SERVER_AGENT
     host: str = option("address to listen on", "connection", default="127.0.0.1", user_only=True)
     port: Port = option("0 chooses a free port", "connection", default=7878)
     no_token: bool = option("accept every program of this machine", "connection", default=False, user_only=True)
@@ -67,6 +70,9 @@ class ServeTable(EndpointTable):
     permissions: ModeName = PERMISSIONS
     unsandboxed: bool = UNSANDBOXED
     show_tools: bool = option("show clients of /v1 the agent's own calls, as reasoning", "tools", default=False)
+    client_tools: Literal["only", "beside"] = option(
+        "whether tools that a request of /v1 brings are the only ones or beside the agent's", "tools", default="only"
+    )
     client_tool_timeout: Amount = option(
         "seconds that a call waits for the client that runs it", "tools", default=600.0, metavar="SECONDS"
     )

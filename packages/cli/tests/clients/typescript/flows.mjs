@@ -71,6 +71,18 @@ const flows = {
     const no = await session.run("write", options(false));
     return { asked, yes: yes.text, no: no.text, content, files: (await session.files()).files.map((file) => file.path) };
   },
+  async forks() {
+    const session = await client.createSession({ permissions: "auto", tools: ["files"] });
+    await session.run("write");
+    const { events } = await client.sessions.log(session.id);
+    const result = events.find((event) => event.type === "tool_result");
+    const fork = await client.sessions.fork(session.id, result.seq, "What if", { result: { content: "a full disk", is_error: true } });
+    let comparison;
+    do comparison = await client.sessions.compare(session.id, fork.id);
+    while (comparison.right.status === "open");
+    const { left, right, shared } = comparison;
+    return { title: fork.title, shared: shared === fork.parent_seq && shared < result.seq, changed: right.fork.changed, left: left.answer, right: right.answer };
+  },
   async tools() {
     const session = await client.createSession({ tools: [] });
     const clock = { name: "clock", description: "The time.", input_schema: { type: "object" }, run: () => "noon" };

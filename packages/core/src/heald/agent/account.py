@@ -6,9 +6,10 @@ together they exceed it by one request at most.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,6 +20,9 @@ from heald.core.context_events import ConversationCompacted
 from heald.core.events import ExchangeResponse, ToolCompleted, ToolFailed
 from heald.core.turn import Usage
 from heald.providers.tool_host import LimitReached
+
+if TYPE_CHECKING:
+    from heald.agent.budget_parts import BudgetParts
 
 MARGIN = 1.1
 """How far a running answer may exceed a budget, by estimate, before it is cut."""
@@ -69,11 +73,15 @@ class Account:
         self.tracker = tracker
         self.deadline = inf
         """When the time of the exchange is used up, by the monotonic clock."""
+        self._exchange_budget = self.budget
+        self._parts: BudgetParts | None = None  # of an exchange that was handed over
+        self._started = monotonic()
+        self._timer: asyncio.TimerHandle | None = None
+        self._on_timeout: Callable[[], object] = _do_nothing
         self._exchange = exchange
         self._caller = caller
         self._requested = requested
-        self._agent_turns = budget.max_turns
-        self._tree_turns: float = inf if self.budget.turns is msgspec.UNSET else self.budget.turns
+        self._exchange_turns = budget.max_turns
         self._root: Account = caller._root if caller is not None else self
         self._delegates: dict[str, Account] = {}  # of agents that work for it now, by exchange
         self._call_costs: dict[str, float | None] = {}  # of calls that have not ended, by call
@@ -81,6 +89,15 @@ class Account:
         self._aside_cost: float | None = 0.0
         self._reservations: list[Reservation] = []
         self._waiting: list[_Waiter] = []  # of the first account only
+        self._set_limits()
+        if caller is not None:
+            caller._delegates[exchange] = self
+
+    def _set_limits(self) -> None:
+        """Note what the budget limits."""
+        caller = self._caller
+        self._agent_turns = self._exchange_turns
+        self._tree_turns: float = inf if self.budget.turns is msgspec.UNSET else self.budget.turns
         self.has_usd = self.budget.usd is not None or (caller is not None and caller.has_usd)
         """Whether dollars are limited, here or by a caller."""
         self.has_tokens = self.budget.tokens is not None or (caller is not None and caller.has_tokens)
@@ -88,8 +105,38 @@ class Account:
         self._is_limited: bool = (
             self.has_usd or self.has_tokens or self._tree_turns < inf or (caller is not None and caller._is_limited)
         )
-        if caller is not None:
-            caller._delegates[exchange] = self
+
+    def begin_part(self, agent: str, budget: Budget | None) -> None:
+        """Restrict the exchange to the budget of the agent that it was handed over to, while that agent works. None
+        restricts it no further. What all agents use counts in the budget of the exchange."""
+        if self._parts is None and budget is None:
+            return
+        from heald.agent.budget_parts import BudgetParts, PartSpending  # most exchanges have one agent
+
+        self._parts = self._parts or BudgetParts()
+        total = PartSpending(self.turns, self.tokens, self.cost or 0.0, monotonic() - self._started)
+        self.budget = self._exchange_budget.within(self._parts.begin(agent, budget, total))
+        self._set_limits()
+        if self._timer is not None or self.budget.seconds is not None:
+            self.start_timer(self._started, self._on_timeout)
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    def start_timer(self, started: float, on_timeout: Callable[[], object]) -> None:
+        """Call back when the seconds of the exchange, which has started at this time, are used up."""
+        self.stop_timer()
+        self._started, self._on_timeout = started, on_timeout
+        seconds = self.budget.seconds
+        self.deadline = inf if seconds is None else started + seconds
+        if seconds is not None:
+            self._timer = asyncio.get_running_loop().call_later(self.deadline - monotonic(), on_timeout)
+
+    def stop_timer(self) -> None:
+        """Call back no more. What would have been called is freed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._on_timeout = _do_nothing
 
     def levels(self) -> "Iterator[Account]":
         """Yield this account and those of its callers."""
@@ -211,6 +258,9 @@ class Account:
         amount = f"{self._agent_turns:,} turns" if is_own_guard else level.budget.describe(limit)
         if limit == "usd" and level.cost is None:
             return f"Something was used whose price is not known, so the budget of {amount} cannot be enforced."
+        part = self._parts if level is self and not is_own_guard and self._is_of_part(limit) else None
+        if part is not None and part.budget is not None:
+            return f"The agent {part.agent} reached its budget of {part.budget.describe(limit)}."
         if level is not self:
             return f"The exchange reached the budget of {amount} of its caller, the exchange {level._exchange}."
         if (
@@ -220,6 +270,10 @@ class Account:
         ):
             return f"The exchange reached the budget of {amount} that its request set."
         return f"The exchange reached its budget of {amount}."
+
+    def _is_of_part(self, limit: str) -> bool:
+        """Return whether a limit is that of the agent that the exchange was handed over to."""
+        return getattr(self.budget, limit) != getattr(self._exchange_budget, limit)
 
     def _tightest(self, limit: str) -> "Account":
         """Return the account in the chain of callers that has the least left."""
@@ -350,3 +404,7 @@ class Account:
                 account._hold(reservation)
             self._waiting.remove(waiter)
             waiter.woken.set_result(None)
+
+
+def _do_nothing() -> None:
+    """Stands for a callback of an exchange that does not run."""

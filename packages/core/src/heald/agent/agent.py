@@ -1,12 +1,14 @@
 """The agent: a model, tools and a conversation."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
+from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import msgspec
 
 from heald.agent.account import Account
+from heald.agent.agent_stream import StreamedExchange
 from heald.agent.budget import Budget
 from heald.agent.bus import EventBus
 from heald.agent.conversation import Conversation
@@ -33,8 +35,10 @@ from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestio
 from heald.agent.request_message import Prompt, ReadPrompt, check_continues, read_prompt
 from heald.agent.strategy import Strategy, StrategyFactory
 from heald.agent.text_editing import EditFormat, TextEditing
+from heald.agent.tool_search import SHARE, ToolSearch
 from heald.agent.typed_output import output_shape
-from heald.core.arguments import check_value, checked
+from heald.agent.written_calls import WrittenCalls
+from heald.core.arguments import check_value, checked, checks_keywords, nearest_or_all
 from heald.core.context_events import ConversationCompacted
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError, HealdError
@@ -46,6 +50,7 @@ from heald.core.messages import Message, ToolDefinition
 from heald.core.payload import Layer, Payload
 from heald.core.retry import Retry
 from heald.core.turn import Reason, Settings
+from heald.core.type_parameters import OutputT, RequestT, TypeForm
 from heald.providers.defaults import complete_settings
 from heald.providers.watchdog import Timeouts
 from heald.tools.approvals import Approval
@@ -62,17 +67,57 @@ from heald.tools.type_schema import TypeSchema
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.memory import MemoryWorkspace
 
+if TYPE_CHECKING:
+    from heald.agent.agent_profile import AgentProfile
+    from heald.agent.handover import Handover
+    from heald.tools.function_tools import FunctionTool
+
 _NOT_OPTIONS = frozenset({"self", "session", "history"})
 
 
-class Agent(AgentBase):
+class Agent(AgentBase[OutputT]):
     """One conversation with a model that calls tools.
 
     Tools are functions, `Tool`s, or names of built-in tools such as "files" and "shell". Exchanges run one at a time;
-    a further one waits in a queue. `permissions` is "ask" by default if there is somebody to ask, `on_approval`, and
-    "auto" if not.
+    a further one waits in a queue. `Agent[Advice]` is an agent that was made with `output=Advice`.
+
+    Args:
+        model: The name of a model, such as "anthropic/claude-sonnet-4-6", or a model object.
+        tools: The tools that the model may call: functions, `Tool`s, MCP servers, names such as "files" and "shell".
+        instructions: The system prompt: a text, a path to a file, or a list of both.
+        default_instructions: Whether Heald's own instructions for the use of tools come first.
+        workspace: The files that tools may touch: a folder, or a workspace. By default they are kept in memory.
+        permissions: Decides on the calls: `Permissions`, or a mode. "ask" by default if there is somebody to ask,
+            `on_approval`, and "auto" if not.
+        budget: The limits of each exchange. By default it has 20 turns.
+        fallbacks: Models that replace the first one, in this order, while it fails.
+        output: The type of the answers. `result.output` is then a validated value of it.
+        history: Earlier messages that the conversation begins with.
+        temperature: The sampling temperature; the model's default if it is not set.
+        max_output_tokens: The maximum length of one answer in tokens; the model's default if it is not set.
+        reasoning: How much the model thinks before it answers.
+        settings: Settings of requests that have no argument of their own. Arguments take precedence.
+        middleware: Functions around every call of a tool, the outermost first.
+        strategies: Functions that make a `Strategy` for a conversation, to change what the loop does.
+        guardrails: Checks of requests, of text while it streams, and of calls.
+        cache: Whether the results of pure tools are reused for equal calls.
+        tool_profile: How much of the tools' descriptions the model is sent; "auto" decides by its context.
+        tool_search: The share of the model's context from which on tools are offered by name and found by a search.
+        edit_format: How the model changes files: with tools, or as text; "auto" decides by its size.
+        client_tools: Definitions of tools that a client runs; see `send_tool_result`.
+        client_tool_timeout: How long a call waits for its client, in seconds.
+        on_approval: Decides on the calls that wait for approval: a function of the request.
+        on_question: Answers the questions of tools: a function of the question.
+        retry: How failed requests to the model are retried.
+        timeouts: How long requests to the model may take.
+        session: The id of the session, for events. A new one by default.
+        name: The name of the agent, for agents that hand over to it.
+        description: What it is for, for the models of those agents.
+        handoffs: Agents that it may hand the conversation over to, or the names of those that hand over to it.
     """
 
+    deps: object = None
+    """What tools get as `ToolContext.deps` in exchanges that bring none of their own."""
     _looks_at_approvals = False
 
     @checked
@@ -87,7 +132,7 @@ class Agent(AgentBase):
         permissions: Permissions | Mode | None = None,
         budget: Budget | None = None,
         fallbacks: Sequence[ModelLike] = (),
-        output: Any = None,
+        output: TypeForm[OutputT] = None,  # pyright: ignore[reportArgumentType]
         history: Sequence[Message | JsonObject] = (),
         temperature: float | None = None,
         max_output_tokens: int | None = None,
@@ -98,6 +143,7 @@ class Agent(AgentBase):
         guardrails: Sequence[Guardrail] = (),
         cache: bool = False,
         tool_profile: ToolProfile = "auto",
+        tool_search: float | None = SHARE,
         edit_format: EditFormat = "auto",
         client_tools: Sequence[ClientToolLike] = (),
         client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
@@ -106,15 +152,25 @@ class Agent(AgentBase):
         retry: Retry | None = None,
         timeouts: Timeouts | None = None,
         session: str | None = None,
+        name: str = "",
+        description: str = "",
+        handoffs: "Sequence[Agent[Any] | str]" = (),
     ) -> None:
         self.options: dict[str, Any] = locals().copy()
         """The constructor's arguments, for an agent with another session or history."""
-        for name in _NOT_OPTIONS:
-            del self.options[name]
+        for option in _NOT_OPTIONS:
+            del self.options[option]
         if session == "":
             raise ConfigurationError(
                 "Agent: session must be the name of a session, not ''; leave it out for a new one."
             )
+        if name:
+            from heald.agent.agent_name import check_name
+
+            check_name(name)
+        _check_handoffs(handoffs)
+        self.name = name
+        self.description = description
         if system := system_texts(history):
             instructions = self.options["instructions"] = add_instructions(instructions, system)
         if permissions is None:
@@ -124,7 +180,9 @@ class Agent(AgentBase):
         merged = msgspec.structs.replace(
             base,
             system=join_instructions(
-                [base.system, *as_list(instructions)], default=default_instructions, tools=len(registry) > 0
+                [base.system, *as_list(instructions)],
+                default=default_instructions,
+                tools=len(registry) > 0 or bool(handoffs),
             ),
             temperature=temperature if temperature is not None else base.temperature,
             max_output_tokens=max_output_tokens if max_output_tokens is not None else base.max_output_tokens,
@@ -143,11 +201,11 @@ class Agent(AgentBase):
             client_tool_timeout=client_tool_timeout,
         )
         self._runtime.set_client_tools(read_client_tools(client_tools))
-        self._runtime.check_rules(may_grow=self._may_get_tools(model))
         self._runtime.approvals.can_be_answered = self._is_attended
         if guardrails:
             self.share_middleware([self._guarded_calls])
         self._strategy_factories = strategies
+        self._tool_search = tool_search
         self._text_editing = TextEditing(edit_format, DEFAULT)
         options = {"retry": retry, "timeouts": timeouts}
         options = {name: option for name, option in options.items() if option is not None}
@@ -160,35 +218,95 @@ class Agent(AgentBase):
             tool_profile=tool_profile,
         )
         self._conversation.models.check()
+        self._handover = self._make_handover(self._text_editing) if handoffs else None
+        if self._handover is not None:
+            self._handover.offer(self._runtime)
+        self._runtime.check_rules(may_grow=self._may_get_tools())
         self._engine = AgentEngine(
-            self._conversation, budget=budget, strategies=self._make_strategies(self._text_editing)
+            self._conversation,
+            budget=self._with_turns(budget),
+            strategies=self._make_strategies(self._text_editing, handover=self._handover),
         )
         self._shape = output_shape(output)
         self.answer_with(on_approval=on_approval, on_question=on_question)
 
-    def _may_get_tools(self, model: ModelLike) -> bool:
+    def _may_get_tools(self) -> bool:
         """Whether tools may come later: from MCP servers, or those of a model with its own loop."""
-        return self._runtime.registry.has_sources or bool(getattr(model, "hosts_tools", False))
+        return self._runtime.registry.has_sources or self._conversation.models.hosts_tools
+
+    def _with_turns(self, budget: Budget | None) -> Budget | None:
+        """Return the budget, with the turns of a model that has a loop of its own if the budget does not limit them."""
+        turns = self._conversation.models.default_turns
+        if turns is None or (budget is not None and budget.turns is not msgspec.UNSET):
+            return budget
+        return msgspec.structs.replace(budget or Budget(), turns=turns)
 
     def _is_attended(self) -> bool:
         """Whether somebody can decide on calls: a subscriber, a reader of the stream, or who looks at `approvals`."""
         return self._looks_at_approvals or bool(self._bus.find_handlers(ApprovalRequested.type))
 
-    def _make_strategies(self, text_editing: TextEditing, guarded: Sequence[GuardedCalls] = ()) -> list[Strategy]:
+    @cached_property
+    def _profile(self) -> "AgentProfile":
+        """The part of this agent that speaks in a conversation."""
+        from heald.agent.agent_profile import AgentProfile
+
+        options = self.options
+        return AgentProfile(
+            name=self.name,
+            description=self.description,
+            models=self._conversation.models,
+            settings=self.settings,
+            tools=_resolve_tools(options["tools"]),
+            permissions=self._runtime.permissions,
+            budget=options["budget"],
+            guarded_calls=self._guarded_calls,
+            middleware=options["middleware"],
+            strategies=self._strategy_factories,
+            caches=options["cache"],
+            edit_format=options["edit_format"],
+            on_approval=options["on_approval"],
+            on_question=options["on_question"],
+            handoffs=[agent if isinstance(agent, str) else agent._profile for agent in options["handoffs"]],
+        )
+
+    def _make_handover(self, text_editing: TextEditing, guarded: Sequence[GuardedCalls] = ()) -> "Handover":
+        from heald.agent.agent_group import AgentGroup  # most agents hand nothing over
+        from heald.agent.handover import Handover
+
+        callers = [calls for calls in guarded if calls is not self._guarded_calls]
+        return Handover(AgentGroup(self._profile), text_editing, callers)
+
+    def _make_strategies(
+        self,
+        text_editing: TextEditing,
+        guarded: Sequence[GuardedCalls] = (),
+        handover: "Handover | None" = None,
+    ) -> list[Strategy]:
         """Return the strategies of one conversation, those that the program gave last. The guardrails of the caller,
         `guarded`, hold too."""
-        strategies = [HostedTools(), text_editing, Reminders(), *(make() for make in self._strategy_factories)]
+        strategies: list[Strategy] = [HostedTools(), text_editing, WrittenCalls(text_editing), Reminders()]
+        if self._tool_search is not None:
+            strategies.insert(1, ToolSearch(self._tool_search))
+        if handover is not None:
+            return [handover, *strategies, handover.strategies]
+        strategies += [make() for make in self._strategy_factories]
         guardrails = dict.fromkeys(
             guardrail for calls in (*guarded, self._guarded_calls) for guardrail in calls.guardrails
         )
         return [*strategies, GuardrailStrategy(guardrails)] if guardrails else strategies
 
+    def __repr__(self) -> str:
+        tools, messages = len(self._runtime.registry), len(self._conversation.messages)
+        counts = f"{tools} tool{'s' if tools != 1 else ''}, {messages} message{'s' if messages != 1 else ''}"
+        return f"<{type(self).__name__} {self.session} with {self.model_name}: {counts}>"
+
     # --- requests ----------------------------------------------------------------------------------------------------
 
-    async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
-        """Run one exchange and yield its events; the last one is `exchange_response`. Leaving the loop cancels."""
+    async def _read_events(
+        self, streamed: StreamedExchange, prompt: Prompt, output: Any, deps: object
+    ) -> AsyncGenerator[Event]:
         reader = ExchangeReader(self._bus)
-        exchange = self.send(prompt, output=output)
+        streamed.exchange = exchange = self.send(prompt, output=output, deps=deps)
         try:
             while events := await reader.read(exchange):
                 for event in events:
@@ -198,6 +316,43 @@ class Agent(AgentBase):
             if exchange.cancel("The stream was left."):
                 await exchange.result()
 
+    @overload
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: None = None,
+        when_busy: WhenBusy = "queue",
+        client_request_id: str | None = None,
+        cause: str | None = None,
+        budget: Budget | None = None,
+        deps: object = None,
+    ) -> ExchangeInterface[OutputT]: ...
+    @overload
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: TypeForm[RequestT],
+        when_busy: WhenBusy = "queue",
+        client_request_id: str | None = None,
+        cause: str | None = None,
+        budget: Budget | None = None,
+        deps: object = None,
+    ) -> ExchangeInterface[RequestT]: ...
+    @overload
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: TypeSchema | None,
+        when_busy: WhenBusy = "queue",
+        client_request_id: str | None = None,
+        cause: str | None = None,
+        budget: Budget | None = None,
+        deps: object = None,
+    ) -> ExchangeInterface[Any]: ...
+    @checks_keywords
     def send(
         self,
         prompt: Prompt,
@@ -207,15 +362,20 @@ class Agent(AgentBase):
         client_request_id: str | None = None,
         cause: str | None = None,
         budget: Budget | None = None,
-    ) -> ExchangeInterface:
+        deps: object = None,
+    ) -> ExchangeInterface[Any]:
         """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
         the model's next turn (`steer`), or cancels it (`interrupt`).
 
         A message of role `tool` with the results of the last calls continues a conversation that ends with them.
-        `budget` limits this exchange further than that of the agent.
+        `budget` limits this exchange further than that of the agent. `deps` is an object for the tools of this
+        exchange, which get it as `ToolContext.deps`; it is not stored.
         """
+        self._check_open()
         check_value("send", "when_busy", when_busy, WhenBusy)
         check_value("send", "client_request_id", client_request_id, str | None)
+        if self._handover is not None:
+            self._handover.check()
         request = read_prompt(prompt)
         current = self._engine.current
         if request.is_conversation:
@@ -234,6 +394,8 @@ class Agent(AgentBase):
                 return current
         if when_busy == "interrupt":
             self._engine.cancel("A new request replaced it.")
+        deps = self.deps if deps is None else deps
+        self._runtime.check_deps(deps)
         shape = output_shape(output) or self._shape
         first = when_busy == "interrupt"
         return self._engine.submit(
@@ -243,7 +405,11 @@ class Agent(AgentBase):
             client_request_id=client_request_id,
             first=first,
             budget=budget.as_json() if budget is not None else None,
+            deps=deps,
         )
+
+    def _check_open(self) -> None:
+        """Raise the error of an agent that can run no more requests."""
 
     def _begin_with(self, request: ReadPrompt) -> None:
         """Begin the conversation with the messages before a request. Raises ConfigurationError if it has begun."""
@@ -258,6 +424,8 @@ class Agent(AgentBase):
             system = join_texts([self.settings.system, *request.system])
             self.settings = msgspec.structs.replace(self.settings, system=system)
             conversation.settings = msgspec.structs.replace(conversation.settings, system=system)
+            if self._handover is not None:
+                self._handover.settings = self.settings
 
     @property
     def output_shape(self) -> TypeSchema | None:
@@ -278,7 +446,7 @@ class Agent(AgentBase):
         """Return a running or queued exchange by its id."""
         return self._engine.find_exchange(exchange_id)
 
-    def find_request(self, client_request_id: str) -> ExchangeInterface | None:
+    def find_request(self, client_request_id: str) -> ExchangeInterface[Any] | None:
         """Return the exchange of a request that was sent with this id, running or finished."""
         return self._engine.requests.find(client_request_id)
 
@@ -289,15 +457,22 @@ class Agent(AgentBase):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def approve(
-        self, approval: str, *, arguments: JsonObject | None = None, always: bool = False, digest: str | None = None
+        self,
+        approval: str,
+        *,
+        arguments: JsonObject | None = None,
+        always: bool = False,
+        digest: str | None = None,
+        by: str = "",
     ) -> None:
-        """Allow a waiting call: once, or `always` in this session; with other arguments if they are given. Raises
-        NotPending if the call does not wait."""
-        self._runtime.approvals.resolve(approval, Approval(True, arguments=arguments, always=always), digest=digest)
+        """Allow a waiting call: once, or `always` in this session; with other arguments if they are given. `by` is the
+        name of who decides, for the log. Raises NotPending if the call does not wait."""
+        decision = Approval(True, arguments=arguments, always=always, by=by)
+        self._runtime.approvals.resolve(approval, decision, digest=digest)
 
-    def deny(self, approval: str, reason: str = "") -> None:
-        """Refuse a waiting call. The model gets the reason."""
-        self._runtime.approvals.resolve(approval, Approval(False, reason))
+    def deny(self, approval: str, reason: str = "", *, by: str = "") -> None:
+        """Refuse a waiting call. The model gets the reason. `by` is the name of who decides, for the log."""
+        self._runtime.approvals.resolve(approval, Approval(False, reason, by=by))
 
     def answer(self, question: str, text: str) -> None:
         """Answer a question of a tool."""
@@ -383,7 +558,26 @@ class Agent(AgentBase):
 
     def override_settings(self, changes: Mapping[str, Any]) -> None:
         """Change settings of the agent from the next turn on. The changes replace those of an earlier call."""
-        self._conversation.settings = msgspec.structs.replace(self.settings, **changes)
+        settings = self._handover.settings if self._handover is not None else self.settings
+        self._conversation.settings = msgspec.structs.replace(settings, **changes)
+
+    @property
+    def speaker(self) -> str:
+        """The name of the agent that answers the next request: of this one, or of one that the conversation was handed
+        over to."""
+        return self._handover.name if self._handover is not None else self.name
+
+    def switch_to(self, name: str) -> None:
+        """Let another agent answer the next request: this one, or one that `handoffs` lead to. Raises HealdError while
+        an exchange runs."""
+        if self._engine.current is not None:
+            raise HealdError("An exchange runs; another agent can continue when it has ended.")
+        names = self._handover.names if self._handover is not None else [self.name]
+        if name not in names:
+            raise ConfigurationError(f"switch_to: there is no agent {name!r} here; {nearest_or_all(name, names)}")
+        changed = self._handover.switch_to(name) if self._handover is not None else None
+        if changed is not None:
+            self.publish(changed)
 
     @property
     def model_name(self) -> str:
@@ -471,6 +665,15 @@ class Agent(AgentBase):
         self._text_editing.edit_format = edit_format
 
     @property
+    def writes_calls(self) -> bool:
+        """Whether the model is known to write its calls as text. They need no approval of their own then."""
+        return self._text_editing.needs_text
+
+    @writes_calls.setter
+    def writes_calls(self, writes_calls: bool) -> None:
+        self._text_editing.writes_calls = writes_calls
+
+    @property
     def edits_as_text(self) -> bool:
         """Whether the model writes files as text, as far as that is known without a request."""
         return self._text_editing.is_active
@@ -484,22 +687,30 @@ class Agent(AgentBase):
         ToolFault if the handle is unknown or the text is no longer stored."""
         return await self._runtime.whole_results.read(handle)
 
-    def as_tool(self, name: str, description: str) -> Tool:
+    @overload
+    def as_tool(
+        self: "Agent[None]", name: str, description: str
+    ) -> "FunctionTool[[str], Coroutine[Any, Any, str]]": ...
+    @overload
+    def as_tool(self, name: str, description: str) -> "FunctionTool[[str], Coroutine[Any, Any, OutputT]]": ...
+    def as_tool(self, name: str, description: str) -> "FunctionTool[[str], Coroutine[Any, Any, Any]]":
         """Make this agent a tool of another agent: `name(prompt: str) -> str`. The calling model writes the prompt, and
-        gets the text of the answer. Each call is a conversation of its own."""
+        gets the text of the answer. Each call is a conversation of its own, with the `deps` of the caller. A program
+        that calls the tool itself, `await tool(prompt)`, gets the answer: the text, or a value of the type `output`."""
         from heald.agent.delegate import delegate
 
-        return delegate(self._make_delegate, name, description)
+        return delegate(self._make_delegate, name, description, self._shape, self._runtime.deps_types)
 
-    def _make_delegate(self, context: ToolContext) -> AgentEngine:
-        """Make a new conversation that shares locks, approvals and budget with its caller."""
+    def _make_delegate(self, context: ToolContext | None) -> AgentEngine:
+        """Make a new conversation that shares locks, approvals, budget and `deps` with its caller, if it has one."""
         bus, runtime = EventBus(new_id("ses")), self._runtime
-        caller = context.host
+        speaker = self._handover.first if self._handover is not None else runtime
+        caller = context.host if context is not None else None
         shared = ToolRuntime(
-            runtime.registry,
-            workspace=context.workspace if caller is not None else runtime.workspace,
-            permissions=runtime.permissions,
-            middleware=[*(caller.shared_middleware if caller is not None else ()), *runtime.middleware],
+            speaker.registry,
+            workspace=context.workspace if context is not None and caller is not None else runtime.workspace,
+            permissions=speaker.permissions,
+            middleware=[*(caller.shared_middleware if caller is not None else ()), *speaker.middleware],
             locks=caller.locks if caller is not None else None,
             approvals=caller.approvals if caller is not None else None,
             client_calls=caller.client_calls if caller is not None else None,
@@ -511,17 +722,37 @@ class Agent(AgentBase):
         if caller is not None:
             shared.shared_middleware = [*caller.shared_middleware, *shared.shared_middleware]
             shared.whole_results = caller.whole_results
+            shared.text_calls = caller.text_calls
             if (relay := caller.relay) is not None:
                 bus.subscribe(lambda event: relay(event, event.session == bus.session))
-        conversation = Conversation(self._conversation.models.fresh(), shared, bus, settings=self.settings)
+        conversation = Conversation(self._profile.models.fresh(), shared, bus, settings=self.settings)
         guarded = [layer for layer in shared.shared_middleware if isinstance(layer, GuardedCalls)]
-        strategies = self._make_strategies(TextEditing(self.edit_format, DEFAULT), guarded)
+        text_editing = TextEditing(self.edit_format, DEFAULT)
+        text_editing.writes_calls = self._text_editing.writes_calls
+        handover = self._make_handover(text_editing, guarded) if self._handover is not None else None
+        strategies = self._make_strategies(text_editing, guarded, handover)
         account = caller.account if caller is not None and isinstance(caller.account, Account) else None
         return AgentEngine(conversation, budget=self._engine.budget, strategies=strategies, caller=account)
 
     async def _close(self) -> None:
         await self._engine.close()
         await self._bus.close()
+
+
+def _check_handoffs(handoffs: Sequence[object]) -> None:
+    for index, agent in enumerate(handoffs):
+        if isinstance(agent, str):
+            continue
+        if not isinstance(agent, Agent):
+            kind = type(agent).__name__
+            raise ConfigurationError(
+                f"Agent: handoffs[{index}] must be an Agent or the name of one, not {kind}; an agent on a server can "
+                "be a tool: agent.as_tool(…)."
+            )
+        if not cast("Agent[Any]", agent).name:
+            raise ConfigurationError(
+                f"Agent: handoffs[{index}] has no name; give it one, as in Agent(model, name='billing')."
+            )
 
 
 def _resolve_tools(tools: Sequence[ToolLike | str]) -> list[ToolLike]:

@@ -20,7 +20,7 @@ from heald.core.events import (
 from heald.core.messages import Block, Message, Reasoning, Text, ToolCall
 from heald.core.payload import Payload
 from heald.core.turn import StopReason
-from heald.wires.finished_call import build_call
+from heald.wires.finished_call import build_call, disable_call
 
 
 class _Block:
@@ -44,6 +44,8 @@ class MessageAssembler:
         """The size of the open message so far, of any kind, in bytes of UTF-8."""
         self._blocks: list[_Block] = []
         self._stop: StopReason = "error"
+        self._interrupted_by = ""
+        self._calls_allowed = True
 
     def feed(self, payload: Payload) -> list[Payload]:
         """Feed the next payload. Returns, at the end of a message, the message and its calls."""
@@ -70,8 +72,9 @@ class MessageAssembler:
                 self._blocks.append(_Block("thinking"))
             case ToolUseContentBlockStart(id=call, name=name, form=form):
                 self._blocks.append(_Block("tool", call, name, form))
-            case MessageDelta(stop_reason=stop):
-                self._stop = stop
+            case MessageDelta(stop_reason=stop, provider_stop_reason=reason, interrupted=interrupted):
+                self._stop, self._calls_allowed = stop, payload.calls_allowed
+                self._interrupted_by = (reason or "") if interrupted else ""
             case MessageStop():
                 message = Message(role="assistant", content=self._content(), id=self.message)
                 self.reset()
@@ -96,7 +99,10 @@ class MessageAssembler:
         for block in self._blocks:
             text = "".join(block.parts)
             if block.kind == "tool":
-                content.append(build_call(block.call, None, block.name, text, self._stop, block.form))
+                call = build_call(
+                    block.call, None, block.name, text, self._stop, block.form, interrupted_by=self._interrupted_by
+                )
+                content.append(call if self._calls_allowed else disable_call(call))
             elif block.kind == "thinking":
                 content.append(Reasoning(text))
             else:

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from heald.core.arguments import check_fields
+from heald.core.arguments import CheckedFields, check_fields
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 
@@ -14,7 +14,7 @@ DEFAULT_TURNS = 20
 _Amount = TypeVar("_Amount", int, float)
 
 
-class Budget(msgspec.Struct, frozen=True, kw_only=True):
+class Budget(msgspec.Struct, frozen=True, kw_only=True, metaclass=CheckedFields):
     """The limits of one exchange and of all agents that work for it. Reaching one ends it with status `limit`; finished
     work is kept."""
 

@@ -5,7 +5,7 @@ from time import time
 from typing import Protocol
 
 from heald.agent.reactors import Dispatcher
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.payload import Payload
 
 OnDelivered = Callable[[Exception | None], None]
@@ -54,7 +54,7 @@ class EventBus(Dispatcher):
         session, epoch, prefix = self.session, self.epoch, self._prefix
         for payload in payloads:
             seq += 1
-            add(Event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload))
+            add(new_event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload))
         self.seq = seq
         if self.wakes:
             self.wake_readers()
@@ -70,7 +70,7 @@ class EventBus(Dispatcher):
                 handlers = self.find_handlers(kind)
             if not handlers and sink is None:
                 continue
-            event = Event(seq, f"{prefix}{seq}", session, exchange, kind, payload.layer, self._now, epoch, payload)
+            event = new_event(seq, f"{prefix}{seq}", session, exchange, kind, payload.layer, self._now, epoch, payload)
             if sink is not None:
                 sink.record(event)
                 continue

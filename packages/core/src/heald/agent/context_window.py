@@ -107,7 +107,8 @@ class ContextWindow:
 
     def after_request(self, usage: Usage) -> None:
         """Learn from the usage of that request."""
-        reported = usage.total_input
+        first = usage.iterations[0] if usage.iterations else None
+        reported = usage.total_input if first is None else first.total_input if first.kind == "message" else None
         if reported and reported > 50 and self._sent > 50:
             self._factor = min(max(reported / self._sent * _MARGIN, 0.4), 4.0)
 
@@ -198,6 +199,11 @@ class ContextWindow:
     ) -> ConversationCompacted:
         """Replace messages by a summary of the model, or by rule if the model fails."""
         removed, rest = messages[:cut], messages[cut:]
+        if self._conversation.settings.compact_by == "provider":
+            from heald.agent.provider_compaction import compact_at_provider  # few conversations choose it
+
+            if (compacted := await compact_at_provider(self._conversation, plan, removed, rest)) is not None:
+                return compacted
         tokens = round(min(max(room * 0.25, _MIN_SUMMARY), _MAX_SUMMARY))
         text, usage, cost = await self._ask(transcript(removed), tokens)
         characters = round(tokens * _BYTES_PER_TOKEN / self._factor)
@@ -234,7 +240,10 @@ class ContextWindow:
             finally:
                 await session.close()
             usage += turn.usage + turn.discarded
-            spent = turn.cost_usd if turn.cost_usd is not None else session.cost(turn.usage + turn.discarded).usd
+            spent = turn.cost_usd if turn.cost_usd is not None else session.cost(turn.usage).usd
+            if turn.discarded.total is not None:
+                failed = session.cost(turn.discarded).usd
+                spent = None if spent is None or failed is None else spent + failed
             cost = None if spent is None or cost is None else cost + spent
             if conversation.account is not None:
                 conversation.account.count_aside(turn.usage + turn.discarded, spent)
@@ -265,7 +274,13 @@ def _summary_settings(settings: Settings, system: str, tokens: int, size: float)
     """The settings of a request for a summary. A large model gets room to think."""
     limit = tokens + (_ROOM_TO_THINK if size >= _LARGE_WINDOW else 0)
     return msgspec.structs.replace(
-        settings, system=system, max_output_tokens=limit, tool_choice="auto", output_schema=None, stop_sequences=[]
+        settings,
+        system=system,
+        max_output_tokens=limit,
+        tool_choice="auto",
+        output_schema=None,
+        stop_sequences=[],
+        websocket=False,
     )
 
 

@@ -44,6 +44,8 @@ class UnfinishedCall:
     """The resources that it held while it ran."""
     changed: list[str] = field(default_factory=list[str])
     """The files that it is known to have changed."""
+    made: list[str] = field(default_factory=list[str])
+    """The calls that its program has made and that have ended: the tool and the status."""
     decision: Approval | None = None
     """The decision of a person about it."""
     approval: ApprovalRequested | None = None
@@ -52,6 +54,11 @@ class UnfinishedCall:
     """Its question that waits for an answer."""
     requested: ClientToolRequested | None = None
     """Set if a client was asked to run it."""
+
+    @property
+    def is_inner(self) -> bool:
+        """The program of another call made it, and ended with its process."""
+        return self.call.parent is not None
 
     @property
     def started(self) -> bool:
@@ -102,6 +109,10 @@ class OpenExchange:
     """Messages that the model has not seen."""
     has_text_calls: bool
     """The calls are not the model's: they were read in the text of its answer."""
+    billed_usd: float = 0.0
+    """The price of the answers whose events hold it: of several models, if the conversation was handed over."""
+    unbilled: Usage = field(default_factory=Usage)
+    """The usage of the other answers."""
 
 
 class ResumedExchange(Exchange):
@@ -116,6 +127,7 @@ class ResumedExchange(Exchange):
         budget: Budget,
         first_message: int,
         shape: TypeSchema | None,
+        deps: object = None,
     ) -> None:
         super().__init__(
             conversation,
@@ -125,6 +137,7 @@ class ResumedExchange(Exchange):
             shape=shape,
             exchange_id=recorded.id,
             tracker=recorded.tracker,
+            deps=deps,
         )
         self._recorded = recorded
         self._message = recorded.message
@@ -157,8 +170,9 @@ class ResumedExchange(Exchange):
         if not self._recorded.is_begun:
             self._conversation.append(self.message)
         await self._turns.begin()
-        if self.tracker.usage != Usage():
-            self._turns.bill.add(self.tracker.usage)
+        self.tracker.spend(self._recorded.billed_usd)
+        if self._recorded.unbilled != Usage():
+            self._turns.bill.add(self._recorded.unbilled)
         if self.tracker.turns and self._conversation.settings.tool_choice != "none":
             self._turns.choose_tools("auto")
         self._turns.attempts_before = self._recorded.attempts

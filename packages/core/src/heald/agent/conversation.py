@@ -13,6 +13,7 @@ from heald.providers.base import ProviderSession, ProviderTurn
 from heald.tools.compact import ToolProfile, compact_definitions
 from heald.tools.model_requests import ModelAnswer, ModelRequest
 from heald.tools.runtime import ToolRuntime
+from heald.wires.service_tier import read_tier
 
 SMALL_CONTEXT = 16_384
 """Up to this many tokens of context a model is offered compact definitions of tools."""
@@ -96,7 +97,8 @@ class Conversation:
             return turn
         await session.load_prices()
         tokens, output = self.window.estimate(session), session.settings.max_output_tokens or 0
-        usd = session.cost(Usage(input=tokens, output=output)).usd
+        tier = read_tier(session.settings.service_tier)
+        usd = session.cost(Usage(input=tokens, output=output, tier=tier)).usd
         reservation = await account.reserve(tokens=tokens + output, usd=usd or 0.0, turns=0)
         failed: list[Usage] = []
         try:
@@ -104,8 +106,9 @@ class Conversation:
                 raise reached
             return await session.stream_turn(lambda payload: failed.append(_discarded(payload)))
         except ProviderError:
-            usage = sum(failed, Usage())
-            account.count_aside(usage, session.cost(usage).usd)
+            for usage in failed:
+                if usage.total is not None:
+                    account.count_aside(usage, session.cost(usage).usd)
             raise
         finally:
             reservation.release()
@@ -117,9 +120,10 @@ class Conversation:
             temperature=request.temperature,
             max_output_tokens=request.max_output_tokens,
             stop_sequences=list(request.stop_sequences),
+            tool_choice=request.tool_choice,
         )
         name = self.models.name
-        session = self.models.open_aside(list(request.messages), settings)
+        session = self.models.open_aside(list(request.messages), settings, request.tools)
         try:
             turn = await self.ask_aside(session)
             usd = turn.cost_usd if turn.cost_usd is not None else session.cost(turn.usage).usd
@@ -127,7 +131,8 @@ class Conversation:
                 self.account.tracker.add_delegated(turn.usage + turn.discarded, 0)
         finally:
             await session.close()
-        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, cost_usd=usd)
+        calls = tuple(call for call in turn.tool_calls if call.invalid is None)
+        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, cost_usd=usd, calls=calls)
 
 
 def _discarded(payload: Payload) -> Usage:

@@ -1,7 +1,7 @@
 """An agent as a tool of another agent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from heald.agent.engine import AgentEngine
@@ -10,9 +10,10 @@ from heald.core.errors import HealdError
 from heald.core.json import JsonObject
 from heald.core.messages import ToolDefinition, user_message
 from heald.tools.context import ToolContext
-from heald.tools.definitions import Tool
+from heald.tools.function_tools import FunctionTool
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
+from heald.tools.type_schema import TypeSchema
 
 _SCHEMA: JsonObject = {
     "type": "object",
@@ -24,11 +25,14 @@ _SCHEMA: JsonObject = {
 }
 
 
-Delegation = Callable[[str, ToolContext], Awaitable[tuple[AgentResult, HealdError | None]]]
-"""Runs a prompt in a new conversation. Returns the result, and the error of a failed exchange."""
+Delegation = Callable[[str, ToolContext | None], Awaitable[tuple[AgentResult[Any], HealdError | None]]]
+"""Runs a prompt in a new conversation: for a call of an agent, or for the program itself. Returns the result, and the
+error of a failed exchange."""
 
 
-def delegate_tool(name: str, description: str, run_prompt: Delegation) -> Tool:
+def delegate_tool(
+    name: str, description: str, run_prompt: Delegation, deps_types: tuple[Any, ...] = ()
+) -> FunctionTool[[str], Coroutine[Any, Any, Any]]:
     """Make a tool whose calls are conversations of another agent."""
 
     async def run(arguments: JsonObject, context: ToolContext) -> Any:
@@ -43,20 +47,41 @@ def delegate_tool(name: str, description: str, run_prompt: Delegation) -> Tool:
             text = f"{text}\n\n({result.note})".strip()
         return ToolOutput(content=text, is_error=result.status != "completed")
 
+    async def answer(prompt: str) -> Any:
+        result, error = await run_prompt(prompt, None)
+        if error is not None:
+            raise error
+        return result.text if result.output is None else result.output
+
     definition = ToolDefinition(name=name, description=description, input_schema=_SCHEMA)
-    return Tool(definition=definition, run=run, timeout=24 * 3600.0, summary=lambda arguments: str(arguments["prompt"]))
+    return FunctionTool(
+        definition=definition,
+        run=run,
+        function=answer,
+        timeout=24 * 3600.0,
+        summary=lambda arguments: str(arguments["prompt"]),
+        deps_types=deps_types,
+    )
 
 
-def delegate(make_engine: Callable[[ToolContext], AgentEngine], name: str, description: str) -> Tool:
-    """Make a tool whose calls are conversations of a local agent. `make_engine` makes the engine of one call."""
+def delegate(
+    make_engine: Callable[[ToolContext | None], AgentEngine],
+    name: str,
+    description: str,
+    shape: TypeSchema | None,
+    deps_types: tuple[Any, ...],
+) -> FunctionTool[[str], Coroutine[Any, Any, Any]]:
+    """Make a tool whose calls are conversations of a local agent. `make_engine` makes the engine of one call, `shape`
+    is the type of its answers, and `deps_types` are those that its tools need."""
 
-    async def run_prompt(prompt: str, context: ToolContext) -> tuple[AgentResult, HealdError | None]:
+    async def run_prompt(prompt: str, context: ToolContext | None) -> tuple[AgentResult[Any], HealdError | None]:
         engine = make_engine(context)
-        exchange = engine.submit(user_message(prompt), cause=context.call.id)
+        cause, deps = (context.call.id, context.deps) if context is not None else (None, None)
+        exchange = engine.submit(user_message(prompt), shape=shape, cause=cause, deps=deps)
         try:
             return await exchange.result(), exchange.error
         finally:
             await engine.conversation.models.close()
             await engine.conversation.runtime.session_objects.close()
 
-    return delegate_tool(name, description, run_prompt)
+    return delegate_tool(name, description, run_prompt, deps_types)

@@ -58,11 +58,13 @@ class AgentEngine:
         exchange_id: str | None = None,
         is_queued: bool = False,
         budget: JsonObject | None = None,
+        deps: object = None,
     ) -> Exchange | FinishedExchange:
         """Start an exchange, or queue it: at the end, or `first`.
 
         A repeated `client_request_id` returns its exchange. `exchange_id` is the id of a request that was queued
-        before; with `is_queued` the log has the event of that. `budget` limits the exchange further.
+        before; with `is_queued` the log has the event of that. `budget` limits the exchange further. `deps`
+        is for its tools.
         """
         if client_request_id is not None and (earlier := self.requests.find(client_request_id)) is not None:
             return earlier
@@ -77,6 +79,7 @@ class AgentEngine:
             shape=shape,
             exchange_id=exchange_id,
             caller=self._caller,
+            deps=deps,
         )
         announce_exchange(exchange.id)
         if client_request_id is not None:
@@ -90,7 +93,9 @@ class AgentEngine:
                 self.publish_queued(exchange, 1 if first else len(self._waiting))
         return exchange
 
-    def resume(self, recorded: "OpenExchange", *, first_message: int, shape: TypeSchema | None) -> Exchange:
+    def resume(
+        self, recorded: "OpenExchange", *, first_message: int, shape: TypeSchema | None, deps: object = None
+    ) -> Exchange:
         """Continue an exchange of a process that ended. The conversation holds its messages, and nothing runs yet."""
         from heald.agent.continuation import ResumedExchange
 
@@ -101,6 +106,7 @@ class AgentEngine:
             budget=self.budget,
             first_message=first_message,
             shape=shape,
+            deps=deps,
         )
         if recorded.request.client_request_id is not None:
             self.requests.add(recorded.request.client_request_id, exchange)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
+from typing import Any
 
 import msgspec
 
@@ -76,6 +77,7 @@ class Exchange:
         exchange_id: str | None = None,
         tracker: ExchangeTracker | None = None,
         caller: Account | None = None,
+        deps: object = None,
     ) -> None:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
@@ -90,6 +92,7 @@ class Exchange:
         """The task that runs it."""
         self.error: HealdError | None = None
         """The error of a failed exchange."""
+        self._deps = deps
         self._conversation = conversation
         self._runtime = conversation.runtime
         self._bus = conversation.bus
@@ -107,7 +110,7 @@ class Exchange:
         self._repeats = RepeatCounter()
         self._steering: deque[Message] = deque()
         self._batch: CallBatch | None = None
-        self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
+        self._done: asyncio.Future[AgentResult[Any]] = asyncio.get_running_loop().create_future()
         self._reason = ""  # of a cancellation, or the name of the limit
         self._limit_note = ""  # explains the limit
         self._announced = False  # the last message ended for calls and holds none
@@ -130,7 +133,7 @@ class Exchange:
         """Call back when there is an outcome."""
         self._done.add_done_callback(lambda _: callback())
 
-    async def result(self) -> AgentResult:
+    async def result(self) -> AgentResult[Any]:
         """Wait for the outcome. Cancelling the waiting task cancels the exchange and waits for its end."""
         try:
             return await asyncio.shield(self._done)
@@ -140,7 +143,7 @@ class Exchange:
             raise
 
     @property
-    def outcome(self) -> AgentResult | BaseException:
+    def outcome(self) -> AgentResult[Any] | BaseException:
         """The result of an exchange that is over, or the reason why there is none."""
         return self._done.exception() or self._done.result()
 
@@ -193,11 +196,11 @@ class Exchange:
             return
         self.move_to(_S.RUNNING)
         self._runtime.account = self._conversation.account = self.account
+        self._runtime.deps = self._deps
         self._begin()
-        timer = self._start_timer()
+        self.account.start_timer(self._started, self._on_timeout)
         await self._work()
-        if timer is not None:
-            timer.cancel()
+        self.account.stop_timer()
         with suppress(asyncio.CancelledError):
             await self._strategies.after_exchange(completed=self._status() == "completed")
         with suppress(asyncio.CancelledError):  # a cancellation from here on ends the wait, not the closing
@@ -349,13 +352,6 @@ class Exchange:
             return asyncio.CancelledError()
         return self.account.reached()
 
-    def _start_timer(self) -> asyncio.TimerHandle | None:
-        seconds = self.account.budget.seconds
-        if seconds is None:
-            return None
-        self.account.deadline = self._started + seconds
-        return asyncio.get_running_loop().call_later(self.account.deadline - monotonic(), self._on_timeout)
-
     def _on_timeout(self) -> None:
         if self.state in (_S.RUNNING, _S.ANSWERED):
             self.move_to(_S.TIMED_OUT)
@@ -440,6 +436,8 @@ class Exchange:
                 self._text,
                 blocked or (limit and (self._limit_note or self.account.explain(limit))),
                 announced=self._announced,
+                interrupted_by=self.tracker.interrupted_by,
+                notes=self.tracker.notes,
             ),
             failure=self.error.stop_reason if self.error is not None else "error",
         )
@@ -448,7 +446,7 @@ class Exchange:
         outcome = self._outcome(response) if not self._done.done() else None
         self._bus.call_when_delivered(partial(self._on_delivered, outcome))
 
-    def _on_delivered(self, outcome: AgentResult | None, error: Exception | None) -> None:
+    def _on_delivered(self, outcome: AgentResult[Any] | None, error: Exception | None) -> None:
         """The last event was delivered, or `error` is the reason why it never will be."""
         self.move_to(_S.DELIVERED)
         self.is_delivered = True
@@ -462,7 +460,7 @@ class Exchange:
             self._done.set_exception(error)
             self._done.exception()  # mark it as retrieved
 
-    def _outcome(self, response: ExchangeResponse) -> AgentResult:
+    def _outcome(self, response: ExchangeResponse) -> AgentResult[Any]:
         first = self._first_message
         return AgentResult.from_response(
             response,

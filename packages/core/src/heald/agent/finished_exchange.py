@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -21,7 +22,7 @@ class FinishedExchange:
     def __init__(
         self,
         exchange: str,
-        outcome: AgentResult | BaseException,
+        outcome: AgentResult[Any] | BaseException,
         *,
         error: HealdError | None = None,
         read_files: Callable[[], dict[str, str]],
@@ -45,7 +46,7 @@ class FinishedExchange:
         """Call back soon: there is an outcome."""
         asyncio.get_running_loop().call_soon(callback)
 
-    async def result(self) -> AgentResult:
+    async def result(self) -> AgentResult[Any]:
         """Return the outcome, with the files as they are now and without messages."""
         if isinstance(self._outcome, BaseException):
             raise self._outcome
@@ -80,7 +81,7 @@ class RequestOutcomes:
             self._drop_oldest()
 
     def add_finished(
-        self, client_request_id: str, exchange: str, outcome: AgentResult, error: HealdError | None = None
+        self, client_request_id: str, exchange: str, outcome: AgentResult[Any], error: HealdError | None = None
     ) -> None:
         """Return this outcome when the request is repeated."""
         finished = FinishedExchange(exchange, outcome, error=error, read_files=self._read_files)

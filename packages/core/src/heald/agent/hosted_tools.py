@@ -4,19 +4,25 @@ Each has a stand-in, so that its calls are permitted, published and recorded lik
 lets the call run in the other loop and waits for it. See `ToolHost` in `heald.providers.base`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol, runtime_checkable
+
+import msgspec
 
 from heald.agent.conversation import Conversation
 from heald.agent.strategy import NextRequest, Strategy
 from heald.core.json import JsonObject
-from heald.core.messages import ToolDefinition, user_message
+from heald.core.messages import ToolCall, ToolDefinition, ToolResult, user_message
 from heald.providers.tool_host import OutcomeLost, ToolHost
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Effect, Tool
+from heald.tools.files.access import publish_changes
+from heald.tools.inner_calls import InnerCalls
 from heald.tools.runtime import ToolRuntime
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
+from heald.tools.workspace.base import Workspace
 
 _DAY = 86_400.0  # the other loop has its own time limits
 _EFFECTS: dict[str, Effect] = {
@@ -36,6 +42,51 @@ _CONTINUE = "The process that worked on this has ended. Continue where it stoppe
 _SUBJECTS = ("file_path", "notebook_path", "path", "url", "query", "pattern")
 
 
+class HostedKind(msgspec.Struct, frozen=True):
+    """What permissions need to know of a tool in the other loop."""
+
+    effect: Effect = "any"
+    rules_of: tuple[str, ...] = ()
+    """Tools of Heald that do the same: their rules count for this one as well."""
+    subjects: Callable[[JsonObject], Sequence[str]] | None = None
+    """What rules match. None: a command line, a path or an address among the arguments."""
+
+
+class HostedCall:
+    """A running call of a host's tool, as the host sees it."""
+
+    def __init__(self, context: ToolContext, runtime: ToolRuntime) -> None:
+        self.on_change = publish_changes(context)
+        """Publishes a change of a file as an effect of the call."""
+        self._inner_calls = _HostedInnerCalls(context, runtime)
+
+    async def run_inner(self, name: str, arguments: JsonObject, call_id: str) -> ToolResult:
+        """Run another call of the host, which it made while this one is running."""
+        return await self._inner_calls.run(name, arguments, call_id)
+
+
+class _HostedInnerCalls(InnerCalls):
+    def _is_callable(self, call: ToolCall) -> bool:
+        return True
+
+
+@runtime_checkable
+class WorkspaceHost(Protocol):
+    """A `ToolHost` that works on the files of the agent."""
+
+    def use_workspace(self, workspace: Workspace) -> None:
+        """Work on these files. Called before each turn."""
+        ...
+
+    def describe_tool(self, name: str) -> HostedKind:
+        """Describe one of its tools."""
+        ...
+
+    def begin_call(self, call_id: str, call: HostedCall) -> None:
+        """Called when a call is permitted, before `perform`."""
+        ...
+
+
 class HostedTools(Strategy):
     """Connects a provider session that has a tool loop of its own with the loop of the agent."""
 
@@ -49,6 +100,8 @@ class HostedTools(Strategy):
         if host is None:
             return
         host.judge = partial(_check_permission, host, runtime)
+        if isinstance(host, WorkspaceHost):
+            host.use_workspace(runtime.workspace)
         if not host.is_running and self.conversation.messages[-1].role == "tool":
             self.conversation.add_user_message(user_message(_CONTINUE))
 
@@ -69,24 +122,40 @@ class HostedTools(Strategy):
         return hosted_tool(host, name) if host is not None else None
 
 
+class _HostedTool(Tool, frozen=True, kw_only=True, dict=True):
+    """A tool that is offered by the other loop. No request of ours holds its name."""
+
+    rules_of: tuple[str, ...] = ()
+
+    def _check_name(self) -> None:
+        return
+
+
 def hosted_tool(host: ToolHost, name: str) -> Tool:
+    kind = HostedKind(_EFFECTS.get(name, "any"))
+    if isinstance(host, WorkspaceHost):
+        kind = host.describe_tool(name)
+
     async def run(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+        if isinstance(host, WorkspaceHost) and context.host is not None:
+            host.begin_call(context.call.id, HostedCall(context, context.host))
         try:
             outcome = await host.perform(context.call.id, arguments, partial(context.output, channel="progress"))
         except OutcomeLost as lost:
             raise ToolFault(str(lost), status="interrupted") from None
         return ToolOutput(content=outcome.content, is_error=outcome.is_error)
 
-    return Tool(
+    return _HostedTool(
         definition=ToolDefinition(name=name, input_schema={"type": "object"}),
         run=run,
-        effect=_EFFECTS.get(name, "any"),
-        subjects=_subjects,
+        effect=kind.effect,
+        subjects=kind.subjects or read_subjects,
         timeout=_DAY,
+        rules_of=kind.rules_of,
     )
 
 
-def _subjects(arguments: JsonObject) -> Sequence[str]:
+def read_subjects(arguments: JsonObject) -> Sequence[str]:
     """Return what permission rules match: the commands of a command line, a path, an address."""
     command = arguments.get("command")
     if isinstance(command, str):

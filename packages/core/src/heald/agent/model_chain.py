@@ -40,6 +40,16 @@ class ModelChain:
         return isinstance(model, Model) and model.wire.reads_text_calls
 
     @property
+    def hosts_tools(self) -> bool:
+        """Whether the current model runs in a loop of its own, with tools of its own."""
+        return bool(getattr(self._resolved, "hosts_tools", False))
+
+    @property
+    def default_turns(self) -> int | None:
+        """The turns of an exchange that a model with a loop of its own needs; None for any other model."""
+        return getattr(self._resolved, "default_turns", None)
+
+    @property
     def is_small(self) -> bool:
         """Whether the current model is too small to call tools well, by its name or by what its server reports."""
         model = self._resolved
@@ -71,10 +81,12 @@ class ModelChain:
         self.session = open_provider_session(model, messages=messages, tools=tools, settings=settings, **self._options)
         return self.session
 
-    def open_aside(self, messages: list[Message], settings: Settings) -> ProviderSession:
-        """Open another session with the current model, without tools, beside the conversation."""
+    def open_aside(
+        self, messages: list[Message], settings: Settings, tools: Sequence[ToolDefinition] = ()
+    ) -> ProviderSession:
+        """Open another session with the current model, with other tools, beside the conversation."""
         return open_provider_session(
-            self._models[self._at], messages=messages, tools=[], settings=settings, **self._options
+            self._models[self._at], messages=messages, tools=list(tools), settings=settings, **self._options
         )
 
     async def find_size(self, session: ProviderSession) -> None:

@@ -59,7 +59,6 @@ class FilePreviews:
 
     def __init__(self, runtime: ToolRuntime, publish: Callable[[Payload], None]) -> None:
         self._runtime = runtime
-        self._registry = runtime.registry
         self._workspace = runtime.workspace
         self._publish = publish
         self.following: dict[str, _ArgumentStream] = {}
@@ -70,7 +69,7 @@ class FilePreviews:
         self._due = False
 
     def start_call(self, start: ToolUseContentBlockStart) -> None:
-        tool = self._registry.find(start.name)
+        tool = self._runtime.registry.find(start.name)
         if tool is not None and tool.preview is not None:
             self.following[start.block] = _ArgumentStream(start.id, tool.preview(self._workspace))
 

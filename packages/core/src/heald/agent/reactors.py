@@ -14,7 +14,7 @@ from heald.core.errors import ConfigurationError
 from heald.core.events import Unknown
 from heald.core.payload import Layer, Payload
 
-Reactor = Callable[[Event], Awaitable[object]] | Handler | object
+Reactor = Callable[[Event], Awaitable[object]] | Callable[[Event], object] | object
 """A function for all events, or an object with methods such as `on_text_delta`; `on_event` gets all other events.
 Functions and coroutines both work."""
 

@@ -1,9 +1,11 @@
 """What the next request of an exchange may use: its reservation in the account, and the length of its answer."""
 
 from heald.agent.account import MARGIN, Account, Reservation
+from heald.agent.budget import Budget
 from heald.agent.conversation import Conversation
-from heald.core.turn import Usage
+from heald.core.turn import Settings, Usage
 from heald.providers.tool_host import LimitReached
+from heald.wires.service_tier import read_tier
 
 _USUAL_ANSWER = 16_000
 """Tokens that are reserved for an answer without `max_output_tokens`."""
@@ -19,13 +21,20 @@ class RequestAllowance:
         self._conversation = conversation
         self._account = account
         self._reservation = Reservation(account, 0, 0, 0)
-        self._is_fixed = not account.has_tokens and not account.has_usd  # the limit of all answers is the same
-        self._fixed_limit: int | None = None
+        self._fixed_limit: tuple[Settings, Budget, int | None] | None = None  # for these settings and this budget
 
-    def begin(self) -> None:
-        """Prepare the first request."""
-        if self._is_fixed:
-            self._fixed_limit, _ = self._find_limit()
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether the limit of all answers is the same."""
+        return not self._account.has_tokens and not self._account.has_usd
+
+    def _find_fixed_limit(self) -> int | None:
+        """Return the limit of all answers. It changes if the conversation is handed over to another agent."""
+        settings, budget = self._conversation.settings, self._account.budget
+        fixed = self._fixed_limit
+        if fixed is None or fixed[0] is not settings or fixed[1] is not budget:
+            fixed = self._fixed_limit = settings, budget, self._find_limit()[0]
+        return fixed[2]
 
     async def reserve(self) -> int | None:
         """Reserve the next request. Returns the tokens after which its answer is cut, or needs more. Nothing is
@@ -34,9 +43,9 @@ class RequestAllowance:
         if self._is_fixed:
             if account.is_limited:
                 self._reservation = await account.reserve(tokens=0, usd=0.0)
-            return self._fixed_limit
+            return self._find_fixed_limit()
         tokens, output = conversation.window.tokens(), self._reserved_answer
-        usd = conversation.session.cost(Usage(input=tokens, output=output)).usd if account.has_usd else None
+        usd = self._price(input_tokens=tokens, output_tokens=output) if account.has_usd else None
         self._reservation = await account.reserve(tokens=tokens + output, usd=usd or 0.0)
         most, _ = self._find_limit()
         reserved = round(output * MARGIN)
@@ -57,13 +66,18 @@ class RequestAllowance:
             return None
         extended = 2 * tokens if most is None else min(2 * tokens, most)
         self._reservation.tokens += extended - tokens
-        self._reservation.usd += self._conversation.session.cost(Usage(output=extended - tokens)).usd or 0.0
+        self._reservation.usd += self._price(output_tokens=extended - tokens) or 0.0
         return extended
 
     def explain_cut(self) -> LimitReached:
         """Return the limit by which an answer was cut."""
         _, limit = self._find_limit()
         return LimitReached(self._account.explain(limit), limit)
+
+    def _price(self, *, output_tokens: int, input_tokens: int | None = None) -> float | None:
+        """Return the price of tokens in the service tier that is requested."""
+        tier = read_tier(self._conversation.settings.service_tier)
+        return self._conversation.session.cost(Usage(input=input_tokens, output=output_tokens, tier=tier)).usd
 
     @property
     def _reserved_answer(self) -> int:
@@ -83,7 +97,7 @@ class RequestAllowance:
         tokens, usd = account.room(self._reservation)
         if account.has_tokens:
             limits.append((max(round(tokens - conversation.window.tokens()), _MIN_ANSWER), "tokens"))
-        price = conversation.session.cost(Usage(output=1000)).usd if account.has_usd else None
+        price = self._price(output_tokens=1000) if account.has_usd else None
         if price:
             limits.append((max(round(usd / price * 1000), _MIN_ANSWER), "usd"))
         return min(limits, default=(None, ""))

@@ -10,6 +10,7 @@ from heald.core.context_events import ConversationCompacted, ConversationRestore
 from heald.core.envelope import Event
 from heald.core.errors import ErrorInfo
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
@@ -66,6 +67,10 @@ class ConversationState:
     """The conversation as the next turn sends it: a compaction has shortened it."""
     compacted_at: int | None = None
     """The seq of the last compaction that holds."""
+    agent: str | None = None
+    """The agent that speaks, once the conversation was handed over; None while it is the one that began."""
+    next_agent: str | None = None
+    """The agent that speaks from the next turn on: the calls of the message that handed over still run."""
     tools: dict[str, ToolState] = field(default_factory=dict[str, ToolState])
     files: dict[str, FileChanged] = field(default_factory=dict[str, FileChanged])
     """The last revision of each file."""
@@ -82,6 +87,7 @@ class ConversationState:
     _entries: list[tuple[int, ContextEntry]] = field(default_factory=list[tuple[int, ContextEntry]])  # with seq
     _restored: set[int] = field(default_factory=set[int])  # compactions that were undone
     _spans: list[tuple[int, Spans]] = field(default_factory=list[tuple[int, Spans]])  # valid parts, since a seq
+    _agents: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])  # that came to speak, with seq
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _open: list[ToolCall] = field(default_factory=list[ToolCall])  # calls of the last message, until all have results
 
@@ -144,6 +150,10 @@ class ConversationState:
             case ClientToolRequested(id=call):
                 self.client_calls[call] = payload
                 self.status = "waiting"
+            case AgentChanged(agent=agent):
+                self._agents.append((self.seq, agent))
+                self.next_agent = agent
+                self._change_agent()
             case FileChanged(path=path):
                 self.files[path] = payload
             case ErrorOccurred(error=error):
@@ -169,6 +179,8 @@ class ConversationState:
             case ToolCall(id=call):
                 self.tools.setdefault(call, ToolState(payload))
             case ToolResult(id=call):
+                if self.questions:  # of a program that ended before the answer
+                    self.questions = {name: asked for name, asked in self.questions.items() if asked.call_id != call}
                 if self.client_calls.pop(call, None) is not None:
                     self.status = "waiting" if self.client_calls else "working"
                 tool = self.tools.get(call)
@@ -190,6 +202,12 @@ class ConversationState:
         if self._open and all(result is not None for result in results):
             self._append(tool_results([result for result in results if result is not None]))
             self._open = []
+            self._change_agent()
+
+    def _change_agent(self) -> None:
+        """Let the next agent speak, if there is one and no call of the last one is open."""
+        if self.next_agent is not None and not self._open:
+            self.agent, self.next_agent = self.next_agent, None
 
     def _append(self, message: Message) -> None:
         self.messages.append(message)
@@ -203,18 +221,21 @@ class ConversationState:
         self._spans.append((self.seq, (*spans, (self.seq, None))))
         self._fold_context()
         self.messages = [*self.history, *(entry for _, entry in self._valid() if isinstance(entry, Message))]
+        spoken = [agent for at, agent in self._agents if self._is_valid(at)]
+        self.agent, self.next_agent = spoken[-1] if spoken else None, None
         self.error = None
 
     def _valid(self) -> list[tuple[int, ContextEntry]]:
         """The entries that no rewind has dropped."""
         if not self._spans:
             return self._entries
-        spans = self._spans[-1][1]
-        return [
-            (at, entry)
-            for at, entry in self._entries
-            if any(after < at and (upto is None or at <= upto) for after, upto in spans)
-        ]
+        return [(at, entry) for at, entry in self._entries if self._is_valid(at)]
+
+    def _is_valid(self, at: int) -> bool:
+        """Return whether no rewind has dropped the event of this seq."""
+        if not self._spans:
+            return True
+        return any(after < at and (upto is None or at <= upto) for after, upto in self._spans[-1][1])
 
     def _fold_context(self) -> None:
         entries = [(at, entry) for at, entry in self._valid() if at not in self._restored]

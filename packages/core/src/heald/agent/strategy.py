@@ -106,9 +106,13 @@ class StrategyList:
         conversation = self._conversation
         conversation.runtime.refresh_tools()
         request = NextRequest(conversation.definitions, conversation.settings.system)
+        await self.change_request(request)
+        return request
+
+    async def change_request(self, request: NextRequest) -> None:
+        """Let the strategies change a request."""
         for strategy in self._before_turn:
             await strategy.before_turn(request)
-        return request
 
     def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
         """Run a turn within the hooks around it."""

@@ -78,6 +78,8 @@ class _Trace:
     input: list[Message] = field(default_factory=list[Message])
     turn: _Turn | None = None
     tools: dict[str, tuple["Span", str, float]] = field(default_factory=dict[str, Any])
+    inner: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    """The calls that programs of other calls made."""
     answer: Message | None = None
 
 
@@ -320,9 +322,10 @@ class TelemetryReactor:
     def _begin_tool(self, trace: _Trace, event: Event, call: str, name: str) -> None:
         if call in trace.tools:
             self._finish_tool(trace, event, call, "_OTHER")
+        inner = trace.inner.get(call)
         span = self._tracer.start_span(
             f"execute_tool {name}",
-            trace.context,
+            self._calls.get(inner.parent or "", trace.context) if inner is not None else trace.context,
             kind=self._trace_api.SpanKind.INTERNAL,
             attributes={
                 "gen_ai.operation.name": "execute_tool",
@@ -336,13 +339,15 @@ class TelemetryReactor:
         trace.tools[call] = span, name, event.time
         self._calls[call] = self._trace_api.set_span_in_context(span)
         if self._content:
-            calls = _calls_of(trace.answer)
+            calls = [*_calls_of(trace.answer), *([inner] if inner is not None else [])]
             request = next((request for request in calls if request.id == call), None)
             if request is not None:
                 span.set_attribute("gen_ai.tool.call.arguments", trace_arguments(request))
 
     def _on_call(self, event: Event, call: ToolCall) -> None:
         trace = self._known(event)
+        if trace is not None and call.parent is not None:
+            trace.inner[call.id] = call
         if self._content and trace is not None and call.id in trace.tools:
             trace.tools[call.id][0].set_attribute("gen_ai.tool.call.arguments", trace_arguments(call))
 
@@ -350,7 +355,8 @@ class TelemetryReactor:
         trace = self._known(event)
         if not self._content or trace is None:
             return
-        trace.input.append(Message(role="tool", content=[result]))
+        if trace.inner.pop(result.id, None) is None:  # the model is not sent what its program is
+            trace.input.append(Message(role="tool", content=[result]))
         if result.id in trace.tools:
             trace.tools[result.id][0].set_attribute("gen_ai.tool.call.result", trace_result(result))
             self._finish_tool(trace, event, result.id, None if result.status == "ok" else result.status)

@@ -1,27 +1,48 @@
 """Text editing: a model that is bad at calling tools is shown the files and writes them as text."""
 
 import asyncio
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec.structs import replace
 
+from heald.agent.conversation import Conversation
+from heald.agent.request_intent import RequestIntent, read_intent
 from heald.agent.strategy import NextRequest, Strategy, Verdict
-from heald.core.messages import ToolResult, user_message
+from heald.core.errors import HealdError
+from heald.core.lazy import lazy_pattern
+from heald.core.messages import Message, Text, ToolCall, ToolResult, user_message
 from heald.providers.base import ProviderTurn
+from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import NO_CHANGE
 from heald.tools.workspace.paths import PathFault
-from heald.wires.writer import FILE_FORMS
+from heald.wires.text_diff import begins_diff
 
 if TYPE_CHECKING:
+    from heald.agent.answer_check import AnswerCheck
     from heald.providers.session import WireSession
+    from heald.wires.text_edits import TextFiles
 
 EditFormat = Literal["auto", "tools", "text"]
 """How a model changes files: by calling tools, by writing them as text, or text if it is small."""
 UNCHANGED = (
     "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
-    "write the complete file with that line changed. If the file is right as it is, explain why."
+    "write the complete file with that line changed."
 )
+NO_FILE = (
+    "Your answer holds no file that could be written, so nothing has changed. Write the path of the file alone on a "
+    "line, then a fenced block with the complete new content of the file."
+)
+_ADVICE = "ask again, name the file and the change, or choose a larger model"
+_CALL_MARK = lazy_pattern(r"<tool_call>|<function=|\[TOOL_CALLS\]|^<{5,} ?SEARCH|^>{5,} ?REPLACE", re.M)
+
+
+class NothingWritten(HealdError):
+    """A request asks for a change of files, and the model's answer, after one reminder, holds none that can be
+    written."""
+
+    code = "malformed_response"
 
 
 class TextEditing(Strategy):
@@ -30,8 +51,20 @@ class TextEditing(Strategy):
     def __init__(self, edit_format: EditFormat = "auto", tool_instructions: str = "") -> None:
         """`tool_instructions` are left out of the instructions while the model calls no tools."""
         self.edit_format: EditFormat = edit_format
+        self.writes_calls = False
+        """A check of the server found that it reports no calls."""
         self._tool_instructions = tool_instructions
-        self._corrected: str | None = None  # the exchange in which the model was asked for a correction
+        self._exchange: str | None = None  # to which the fields below belong
+        self._requests: list[Message] = []
+        self._intent: RequestIntent = "either"
+        self._reminders: list[str] = []
+        self._check: AnswerCheck | None = None
+        self._has_written = False  # the model has tried to write a file
+        self._failure = ""  # why its last file was not written
+
+    def attach(self, conversation: Conversation) -> None:
+        super().attach(conversation)
+        conversation.runtime.check_written = self._check_call
 
     @property
     def is_active(self) -> bool:
@@ -39,10 +72,23 @@ class TextEditing(Strategy):
         return self._is_possible and (self.edit_format == "text" or self.conversation.models.is_small)
 
     @property
+    def needs_text(self) -> bool:
+        """Whether the model is known to write its calls as text, because it is small or a check or a person said so."""
+        return self.writes_calls or self.edit_format == "text" or self.conversation.models.is_small
+
+    async def find_size(self) -> None:
+        """Ask the server for the size of the model, if `needs_text` depends on it."""
+        models = self.conversation.models
+        if not self.needs_text and models.may_be_small:
+            await models.find_size(self.conversation.session)
+
+    @property
     def _is_possible(self) -> bool:
         """Whether the model can write files as text, and a tool can change them."""
-        registry = self.conversation.runtime.registry
-        return "edit_file" in registry and self.edit_format != "tools" and self.conversation.models.writes_text
+        tool = self.conversation.runtime.registry.find("edit_file")
+        if tool is None or tool.on_client:  # a client's tool of this name changes files elsewhere
+            return False
+        return self.edit_format != "tools" and self.conversation.models.writes_text
 
     async def find_format(self) -> None:
         """Ask the server whether the model is a small one, if nothing else shows it."""
@@ -56,7 +102,7 @@ class TextEditing(Strategy):
         await self.find_format()
         session = cast("WireSession", self.conversation.session)
         if not self.is_active:
-            session.text_files = None
+            session.text_files = self._check = None
             return
         request.tools = []
         request.system = request.system.replace(self._tool_instructions, "").strip()
@@ -64,6 +110,7 @@ class TextEditing(Strategy):
         await self._attach_files(session)
 
     async def _attach_files(self, session: "WireSession") -> None:
+        from heald.agent.answer_check import AnswerCheck
         from heald.agent.attached_files import attach_files
         from heald.tools.files.read_tool import read_file
 
@@ -77,39 +124,136 @@ class TextEditing(Strategy):
             context_size=self.conversation.window.known_size,
             may_show=lambda path: runtime.may_show(read_file, {"path": path}),
         )
-        session.text_files = replace(files, attached=runtime.hide_secrets(files.attached))
+        self._read_requests(files)
+        may_write = self._intent != "answer"
+        patch_tool = "apply_patch" if "apply_patch" in runtime.registry else ""
+        session.text_files = replace(
+            files, attached=runtime.hide_secrets(files.attached), may_write=may_write, patch_tool=patch_tool
+        )
+        self._check = AnswerCheck(runtime.workspace, self._request_text, files.texts, may_write=may_write)
+
+    def _read_requests(self, files: "TextFiles") -> None:
+        """Find the messages of the person in the running exchange, and what they ask for."""
+        if self._exchange != self.conversation.exchange:
+            self._exchange = self.conversation.exchange
+            self._requests, self._reminders, self._has_written, self._failure = [], [], False, ""
+        last = next((message for message in reversed(self.conversation.messages) if message.role == "user"), None)
+        if last is None or last.text in self._reminders or any(last is request for request in self._requests):
+            return
+        self._requests.append(last)
+        self._intent = read_intent(self._request_text, files.workspace_paths)
+
+    @property
+    def _request_text(self) -> str:
+        """The words of the person. Files may be attached to them."""
+        texts = [[part.text for part in message.content if isinstance(part, Text)][:1] for message in self._requests]
+        return "\n".join(text for parts in texts for text in parts)
+
+    def _check_call(self, call: ToolCall) -> ToolCall | ToolFault:
+        return call if self._check is None else self._check.check(call)
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
-        """The model must see the results of its files only if one failed; it may correct a fault once."""
-        calls = turn.tool_calls
-        if not calls:
+        """End the exchange once files are written. A model that wrote none, or a wrong one, is reminded once."""
+        check = self._check
+        if check is None or turn.stop_reason in ("refusal", "content_filter") or self._intent == "answer":
             return None
-        for call in calls:
-            if call.form not in FILE_FORMS:
-                return None
-        results = [block for block in self.conversation.messages[-1].content if isinstance(block, ToolResult)]
-        if any(result.status != "ok" for result in results):
-            return None
-        fault = self._find_fault(turn, results)
-        if fault is None or self._corrected == self.conversation.exchange:
-            return "end"
-        self._corrected = self.conversation.exchange
-        return user_message(self.conversation.runtime.hide_secrets(fault))
+        if not turn.tool_calls:
+            return self._after_words(turn)
+        from heald.agent.answer_check import WRITING_TOOLS
 
-    def _find_fault(self, turn: ProviderTurn, results: list[ToolResult]) -> str | None:
-        """Describe for the model what is wrong with the files that it wrote: no change, or a fault."""
-        files = getattr(self.conversation.session, "text_files", None)
+        if any(call.name not in WRITING_TOOLS for call in turn.tool_calls):
+            return None
+        results = [block for block in self.conversation.messages[-1].content if isinstance(block, ToolResult)]
+        failed = [result for result in results if result.status != "ok"]
+        if any(result.status not in ("error", "invalid_input") for result in failed):
+            return None
+        if failed and self._intent == "either" and all(result.id in check.quotations for result in failed):
+            return "end"
+        self._has_written = True
+        if failed:
+            refusal = check.refusals.get(failed[0].id)
+            reason = failed[0].text.partition("\n")[0].partition(". ")[0].rstrip(".")
+            return self._after_failure(f"{refusal}, so it was not written" if refusal else reason)
+        self._failure = ""
+        if not self._has_changed:
+            return self._remind(UNCHANGED, "The model wrote what the file holds already, so nothing has changed")
+        fault = self._find_unused(turn)
+        if fault is None or self._reminders:
+            return "end"
+        self._reminders.append(fault)
+        return user_message(fault)
+
+    def _after_words(self, turn: ProviderTurn) -> Verdict:
+        """An answer in words completes an exchange that has changed a file, or that asks for no change."""
+        if self._is_refused:
+            return None
+        if self._failure:
+            raise NothingWritten(f"{self._failure}; {_ADVICE}.")
+        if self._has_changed:
+            return None
+        if self._intent != "change" and not self._has_written and not _resembles_change(turn):
+            return None
+        return self._remind(NO_FILE, "The model answered without a file that could be written, so nothing has changed")
+
+    def _after_failure(self, reason: str) -> Verdict:
+        """The model sees why its file was not written, and the file again, once."""
+        if self._reminders or self._is_out_of_turns:
+            raise NothingWritten(f"{reason}; {_ADVICE}.")
+        self._failure = reason
+        self._reminders.append(reason)
+        return None
+
+    def _remind(self, reminder: str, fault: str) -> Verdict:
+        if self._reminders or self._is_out_of_turns:
+            raise NothingWritten(f"{fault}; {_ADVICE}.")
+        self._reminders.append(reminder)
+        return user_message(reminder)
+
+    @property
+    def _is_out_of_turns(self) -> bool:
+        account = self.conversation.account
+        return account is not None and account.is_out_of_turns
+
+    @property
+    def _has_changed(self) -> bool:
+        """Whether a file was changed in the exchange."""
+        return any(result.status == "ok" and result.summary != NO_CHANGE for result in self._results())
+
+    @property
+    def _is_refused(self) -> bool:
+        """Whether a person or a rule did not allow a change."""
+        return any(result.status == "denied" for result in self._results())
+
+    def _results(self) -> list[ToolResult]:
+        """The results of the exchange."""
+        results: list[ToolResult] = []
+        first = self._requests[0] if self._requests else None
+        for message in reversed(self.conversation.messages):
+            if message is first:
+                break
+            results += [block for block in message.content if isinstance(block, ToolResult)]
+        return results
+
+    def _find_unused(self, turn: ProviderTurn) -> str | None:
+        """Describe for the model a new parameter without a use in the files that it wrote."""
+        from heald.agent.unused_parameter import find_unused
+
+        files = cast("WireSession", self.conversation.session).text_files
         if files is None:
             return None
-        if all(result.summary == NO_CHANGE for result in results):
-            return UNCHANGED
-        paths = [path for call in turn.tool_calls if isinstance(path := call.input.get("path"), str)]
-        after: dict[str, str] = {}
-        for path in paths:
+        for call in turn.tool_calls:
+            path = call.input.get("path")
             with suppress(PathFault):
-                after[path] = self.conversation.runtime.workspace.read_text(path, remember=False)
-        messages = reversed(self.conversation.messages)
-        request = next((message.text for message in messages if message.role == "user"), "")
-        from heald.agent.written_files import find_fault
+                if isinstance(path, str) and path in files.texts:
+                    after = self.conversation.runtime.workspace.read_text(path, remember=False)
+                    if (fault := find_unused(path, files.texts[path], after)) is not None:
+                        return self.conversation.runtime.hide_secrets(fault)
+        return None
 
-        return find_fault(files.texts, after, request)
+
+def _resembles_change(turn: ProviderTurn) -> bool:
+    """Whether an answer without a file holds a diff, a part or a call that could not be read."""
+    if turn.unread_call or _CALL_MARK.search(turn.text):
+        return True
+    lines = turn.text.split("\n")
+    return any(begins_diff(line) and lines[at + 1].startswith(("+++ ", "@@ ")) for at, line in enumerate(lines[:-1]))

@@ -27,11 +27,15 @@ class ExchangeTracker:
         self.cost: float | None = 0.0
         """In dollars; None once a price is not known."""
         self.stop_reason: StopReason = "error"
+        self.interrupted_by: str | None = None
+        """The provider's reason, if the last message did not end regularly."""
+        self.notes: list[str] = []
+        """Sentences about the messages: parts that they cannot hold, and repairs."""
 
     def feed(self, payload: Payload) -> None:
         if type(payload) is MessageDelta:
             self.usage += payload.usage
-            self.stop_reason = payload.stop_reason
+            self.stop(payload)
         elif type(payload) is MessageStop:
             self.turns += 1
         elif type(payload) is ToolCompleted or type(payload) is ToolFailed:
@@ -41,6 +45,12 @@ class ExchangeTracker:
         elif type(payload) is ConversationCompacted:
             self.usage += payload.usage
             self.spend(payload.cost_usd)
+
+    def stop(self, message: MessageDelta) -> None:
+        """Record how the last message ended."""
+        self.stop_reason = message.stop_reason
+        self.interrupted_by = message.provider_stop_reason if message.interrupted else None
+        self.notes += [note for note in message.notes if note not in self.notes]
 
     def spend(self, usd: float | None) -> None:
         self.cost = None if usd is None or self.cost is None else self.cost + usd

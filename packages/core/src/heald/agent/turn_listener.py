@@ -166,8 +166,8 @@ class TurnListener:
 
     def _on_message_delta(self, payload: MessageDelta, published: list[Payload]) -> None:
         self._tracker.usage += payload.usage
-        self._tracker.stop_reason = payload.stop_reason
-        if self.price is not None:
+        self._tracker.stop(payload)
+        if self.price is not None and payload.cost_usd is None:
             published[-1] = msgspec.structs.replace(payload, cost_usd=self.price(payload.usage))
 
     def _on_stop(self, payload: MessageStop, published: list[Payload]) -> None:

@@ -18,6 +18,7 @@ from heald.core.json import JsonObject
 from heald.core.messages import Message
 from heald.core.turn import Usage
 from heald.providers.base import ProviderTurn
+from heald.wires.service_tier import read_tier
 
 _MAX_REFUSED = 3
 """How often a request that is refused as too long is shortened."""
@@ -57,15 +58,17 @@ class TurnRunner:
     async def begin(self) -> None:
         """Prepare the first turn. Raises ConfigurationError for a budget in dollars without known prices."""
         self.bill.start_loading()
-        self._allowance.begin()
         if not self._account.has_usd:
             return
         await self.bill.finish()
         self._listener.price = self.bill.price
         session = self._conversation.session
-        if session.cost(Usage(input=1000, output=1000)).usd is None and not getattr(session, "reports_cost", False):
+        tier = read_tier(self._conversation.settings.service_tier)
+        sample = Usage(input=1000, output=1000, tier=tier)
+        if session.cost(sample).usd is None and not getattr(session, "reports_cost", False):
+            place = "" if tier is None else f" in the service tier {tier!r}"
             raise ConfigurationError(
-                f"The price of {self._conversation.models.name} is not known, so a budget in dollars cannot be "
+                f"The price of {self._conversation.models.name}{place} is not known, so a budget in dollars cannot be "
                 "enforced; limit tokens instead."
             )
 

@@ -3,6 +3,8 @@
 from contextlib import suppress
 from typing import Any, cast
 
+from msgspec import UNSET
+
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.json import JsonObject, parse_strict
 from heald.core.markdown import fenced_blocks
@@ -26,7 +28,8 @@ class TypedOutput:
     """The value of an answer that was requested with a type."""
 
     def __init__(self, shape: TypeSchema) -> None:
-        self.value: Any = None
+        self.value: Any = UNSET
+        """The value; UNSET until there is one."""
         self._shape = shape
         self._corrections = 0
 

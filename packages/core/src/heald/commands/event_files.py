@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
 
-from heald.core.envelope import Event, decode_event
+from heald.core.envelope import Event, decode_event, is_event
 from heald.core.errors import ConfigurationError
 from heald.sessions.archive import read_archive
 
@@ -20,7 +20,7 @@ def read_events(path: Path) -> AsyncGenerator[Event]:
 async def _read_archive(path: Path) -> AsyncGenerator[Event]:
     with path.open("rb") as file:
         async for item in read_archive(file):
-            if isinstance(item, Event):
+            if is_event(item):
                 yield item
 
 

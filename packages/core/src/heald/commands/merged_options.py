@@ -12,6 +12,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, cast
 
+from heald.commands.options import CommandOptions
 from heald.commands.request_settings import parse_table
 from heald.commands.setting import Setting, find_values, option_value
 from heald.config.command_tables import command_table, command_tables
@@ -54,6 +55,8 @@ def merge_options(options: argparse.Namespace, ask_trust: AskTrust | None = None
     else:
         if command != "doctor":
             _print_notes(now)
+    if isinstance(options, CommandOptions):
+        options.flags = frozenset(flags)
     for setting in settings:
         setattr(options, setting.key, option_value(keys[setting.key], setting.value))
 

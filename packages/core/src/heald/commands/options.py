@@ -1,4 +1,4 @@
-"""Makes the flags of a command from the tables of its settings."""
+"""The options of a command, and its flags, which are made from the tables of its settings."""
 
 import argparse
 from typing import Any, cast
@@ -6,6 +6,22 @@ from typing import Any, cast
 from heald.config.keys import Key, command_keys
 
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
+
+
+class CommandOptions(argparse.Namespace):
+    """The options of a command, from the command line, the environment, files and defaults."""
+
+    __slots__ = ("flags",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flags: frozenset[str] = frozenset()
+        """The names of the options that the command line sets. It is not an option itself."""
+
+
+def flags_of(options: argparse.Namespace) -> frozenset[str]:
+    """Return the names of the options that the command line sets."""
+    return options.flags if isinstance(options, CommandOptions) else frozenset()
 
 
 def add_options(parser: argparse.ArgumentParser, command: str, groups: Groups | None = None) -> None:

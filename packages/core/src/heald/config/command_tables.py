@@ -24,6 +24,9 @@ _DISTRIBUTIONS = {
     **dict.fromkeys(("serve", "chat", "acp", "run"), ("heald-cli", install_advice())),
     **dict.fromkeys(("build", "eval", "push", "studio"), ("heald-studio", install_advice())),
     **dict.fromkeys(("check", "conform"), ("heald-check", install_advice("check"))),
+    "test": ("heald-evals", install_advice("evals")),
+    "webhooks": ("heald-notify", install_advice("notify")),
+    "acp_agents": ("heald-acp", install_advice("acp")),
 }
 """Commands and tables of Heald's own distributions, for the message about one that is not installed."""
 
@@ -92,6 +95,12 @@ def find_table(name: str) -> type[Table] | None:
         declared: SettingsTable = load_plugin("settings", name)
         return _import_table(declared.table)
     return command_table(name)
+
+
+def is_named_table(name: str) -> bool:
+    """Whether a table holds one table for each name that the user gives."""
+    table = settings_tables().get(name)
+    return table is not None and table.is_named
 
 
 def table_names() -> list[str]:

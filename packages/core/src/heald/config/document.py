@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn, cast
 
 import msgspec
 
-from heald.config.command_tables import command_tables, describe_missing, find_table, table_names
+from heald.config.command_tables import command_tables, describe_missing, find_table, is_named_table, table_names
 from heald.config.keys import convert_value, describe_keys
 from heald.config.paths import display_path, user_file, working_folder
 from heald.config.schema import MCP, PROVIDERS, TOP_KEYS, Everywhere, McpTable, ProviderTable
@@ -107,12 +107,21 @@ def _check_named_table(document: ConfigDocument, name: str, value: Any) -> Itera
         table = find_table(name)
     except PluginFailed:  # `heald doctor` and its command report it
         return
-    if table is not None:
+    if table is not None and is_named_table(name):
+        _check_named_entries(document, name, value, table)
+    elif table is not None:
         _check_table(document, (name,), value, table)
     elif missing := describe_missing(name):
         yield f"{document.where(name)}: [{name}] has no effect, because {missing}"
     else:
         _check_value(document, (), name, value, Everywhere)
+
+
+def _check_named_entries(document: ConfigDocument, name: str, value: Any, table: type) -> None:
+    if not isinstance(value, dict):
+        _fail(document, (name,), f"{name!r} must be tables such as [{name}.mine].")
+    for entry, content in cast("dict[str, Any]", value).items():
+        _check_table(document, (name, entry), content, table)
 
 
 def _check_providers(document: ConfigDocument, value: Any) -> None:

@@ -21,7 +21,13 @@ from heald.core.lazy import lazy_pattern
 _REFERENCE = lazy_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KINDS = {"stdio": "http", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 """The transport of each type that `.mcp.json` may name."""
-_OAUTH = {"clientId": "client_id", "clientSecret": "client_secret", "scope": "scope", "callbackPort": "callback_port"}
+_OAUTH = {
+    "clientId": "client_id",
+    "clientSecret": "client_secret",
+    "clientMetadataUrl": "client_metadata_url",
+    "scope": "scope",
+    "callbackPort": "callback_port",
+}
 
 
 class _Entry(msgspec.Struct, frozen=True):

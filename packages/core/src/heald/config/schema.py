@@ -55,12 +55,13 @@ class McpTable(Table):
     transport: Literal["http", "sse"] = option("streamable HTTP, or the older server-sent events", default="http")
     headers: dict[str, str] = option("sent with every request to the url")
     oauth: dict[str, str] = option(
-        "of a registered client, for a sign-in: `client_id`, `client_secret`, `scope`, `callback_port`"
+        "for a sign-in: `client_id` and `client_secret`, or `client_metadata_url`; `scope`, `callback_port`"
     )
     use_proxy: bool = option("use the proxy of the environment for the url", default=False)
     required: bool = option("end with an error if it does not start", default=False)
     connect_timeout: Amount = option("seconds to start and to list its tools", default=30.0)
     call_timeout: Amount = option("seconds for one call", default=120.0)
+    task_timeout: Amount = option("seconds for one call that the server runs as a task", default=14_400.0)
 
 
 TOP_KEYS = frozenset(list_fields(Everywhere))

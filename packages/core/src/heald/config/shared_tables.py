@@ -3,7 +3,7 @@
 from typing import Any
 
 from heald.config.table import Amount, Count, Seconds, Share, Table, option
-from heald.core.turn import CacheTtl
+from heald.core.turn import CacheTtl, CompactBy
 
 
 class WebTable(Table):
@@ -127,9 +127,16 @@ class RequestTable(Table):
         "tool that the provider runs: web_search, or file_search:{…} with options", "--server-tool", "NAME"
     )
     image_output: bool = option("let the model answer with pictures", _PARAMETERS, default=False, flag="--image-output")
+    citations: bool = option("let the model cite documents", _PARAMETERS, default=False, flag="--citations")
     compact_at: Count = _parameter("input tokens from which on the provider summarises", "--compact-at", "TOKENS")
+    compact_by: CompactBy = option(
+        "who summarises a conversation that is too long", _PARAMETERS, default="model", flag="--compact-by"
+    )
     clear_results_at: Count = _parameter(
         "input tokens from which on the provider drops old results", "--clear-results-at", "TOKENS"
+    )
+    websocket: bool = option(
+        "send turns over one WebSocket, if the API has that", _PARAMETERS, default=False, flag="--websocket"
     )
     end_user: str = _parameter("opaque id of the person, for the provider", "--end-user", "ID")
     metadata: dict[str, str] = _parameter("label that the provider stores: NAME=TEXT", "--metadata", "LABEL")

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from heald.config.table import Names, Natural, Table, Temperature, option
+from heald.config.table import Names, Natural, Share, Table, Temperature, option
 from heald.core.turn import ReasoningEffort
 
 ModeName = Literal["read-only", "ask", "inside", "auto"]
-TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none; or your own, as in my_tools:weather"
+TOOLS = (
+    "tools or families: files, read, shell, web, todo, ask, code, all (without code), none; or your own, as in "
+    "my_tools:weather"
+)
 BEST = "the strongest model that has a key"
 MODEL = option("provider/model, or with --base-url the name there", "model", without=BEST)
 KEY_ENV = option("variable, or name in the keyring, that holds that endpoint's key", "model", metavar="NAME")
@@ -73,6 +76,11 @@ class WorkTable(EndpointTable):
     mcp_server: list[str] = MCP_SERVER
     tool_profile: Literal["auto", "full", "compact"] = option(
         "how tools are described; auto: compact for a model with a small context", "tools", default="auto"
+    )
+    tool_search: Share = option(
+        "share of the model's context above which tools are found by a search, not all described; 1 for never",
+        "tools",
+        default=0.1,
     )
     edit_format: Literal["auto", "tools", "text"] = option(
         "how a model changes files; auto: a small one writes them as text", "tools", default="auto"

@@ -12,7 +12,7 @@ from functools import cache, wraps
 from itertools import compress
 from operator import is_not
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
@@ -70,6 +70,46 @@ def checked(function: _Function) -> _Function:
     return cast("_Function", call)
 
 
+def checks_keywords(function: _Function) -> _Function:
+    """Raise TypeError with the nearest name for a keyword that a function does not have. Values are not checked."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    parameters = frozenset(names)
+
+    def check(keywords: Iterable[str]) -> None:
+        if not parameters.issuperset(keywords):
+            check_keywords(function.__name__, keywords, [name for name in names if name != "self"])
+
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def call_async(*arguments: Any, **keywords: Any) -> Any:
+            check(keywords)
+            return await function(*arguments, **keywords)
+
+        return cast("_Function", call_async)
+
+    @wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        check(keywords)
+        return function(*arguments, **keywords)
+
+    return cast("_Function", call)
+
+
+class CheckedFields(msgspec.StructMeta):
+    """The metaclass of structs that programs make. An unknown field raises TypeError with the nearest one."""
+
+    if not TYPE_CHECKING:  # a type checker reads the fields of the struct
+
+        def __call__(cls, *arguments: Any, **fields: Any) -> Any:  # noqa: N805
+            try:
+                return super().__call__(*arguments, **fields)
+            except TypeError:
+                check_keywords(cls.__name__, fields, cls.__struct_fields__)
+                raise
+
+
 def check_fields(value: msgspec.Struct) -> None:
     """Check the fields of a struct that a program makes: msgspec checks only those that it decodes."""
     kind = type(value)
@@ -81,10 +121,11 @@ def check_fields(value: msgspec.Struct) -> None:
             raise ConfigurationError(f"{kind.__name__}: {_fault(name, field, annotation)}")
 
 
-def check_value(title: str, name: str, value: object, annotation: Any) -> None:
-    """Check one argument of a function that is not `checked` as a whole."""
+def check_value(title: str, name: str, value: object, annotation: Any, advice: str = "") -> None:
+    """Check one argument of a function that is not `checked` as a whole. `advice` says what to do."""
     if not _matcher(annotation)(value):
-        raise ConfigurationError(f"{title}: {_fault(name, value, annotation)}")
+        fault = _fault(name, value, annotation)
+        raise ConfigurationError(f"{title}: {fault.removesuffix('.')}; {advice}" if advice else f"{title}: {fault}")
 
 
 def check_keywords(title: str, keywords: Iterable[str], choices: Collection[str]) -> None:
@@ -153,7 +194,8 @@ def _show(value: Any) -> str:
 
 
 def _article(word: str) -> str:
-    return "an" if word[:1].lower() in "aeiou" else "a"
+    is_vowel = word[:1].lower() in "aeiou" and not word.lower().startswith(("uni", "ur", "us", "ut"))
+    return "an" if is_vowel else "a"
 
 
 def _hint(value: Any, annotation: Any) -> str:

@@ -31,8 +31,9 @@ class ConversationCompacted(ContextPayload, frozen=True):
     """After that, this many messages at the start were removed."""
     message: Message | None = None
     """The message that replaces the removed ones."""
-    written_by: Literal["model", "rule"] | None = None
-    """Who wrote that message: the model, as a summary, or Heald, because no summary was to be had."""
+    written_by: Literal["model", "provider", "rule"] | None = None
+    """Who wrote that message: the model, as a summary, the provider, in an encrypted form, or Heald, because no summary
+    was to be had."""
     tokens_before: int = 0
     """The estimated tokens of a request before the compaction."""
     tokens_after: int = 0

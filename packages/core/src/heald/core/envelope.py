@@ -1,6 +1,7 @@
 """Events: payloads with their position in a session's log. `core.json.encode` encodes them."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,7 +14,7 @@ from heald.core.payload import Layer, Payload
 from heald.core.server_tool_events import ServerToolPayload
 
 
-class _Head(msgspec.Struct, frozen=True, gc=False):
+class EventHead(msgspec.Struct, frozen=True, gc=False):
     """The position of a payload in a session's log."""
 
     seq: int
@@ -26,13 +27,48 @@ class _Head(msgspec.Struct, frozen=True, gc=False):
     epoch: int
 
 
-class Event(_Head, frozen=True):
-    """A payload with its position in a session's log."""
+if TYPE_CHECKING:  # a union, so that the type of an event tells the type of its data
+    from typing_extensions import TypeIs
 
-    data: Payload
+    from heald.core.typed_event import Event
+    from heald.core.typed_event import EventOf as EventOf
+
+    def new_event(
+        seq: int,
+        id: str,  # noqa: A002
+        session: str,
+        exchange: str | None,
+        type: str,  # noqa: A002
+        layer: Layer,
+        time: float,
+        epoch: int,
+        data: Payload,
+    ) -> Event: ...
+
+    def is_event(item: object) -> TypeIs[Event]: ...
+
+else:  # one class
+
+    class Event(EventHead, frozen=True):
+        """A payload with its position in a session's log."""
+
+        data: Payload
+
+        def __repr__(self) -> str:
+            where = f"{self.session}/{self.exchange}" if self.exchange else self.session
+            return f"<Event {self.seq} {self.type} of {where}: {self.data!r}>"
+
+    class EventOf:
+        """An event with data of one type: `EventOf[TextDelta]`, for annotations."""
+
+        def __class_getitem__(cls, _: object) -> type[Event]:
+            return Event
+
+    new_event = Event
+    is_event = Event.__instancecheck__
 
 
-class _Envelope(_Head, frozen=True):
+class _Envelope(EventHead, frozen=True):
     data: msgspec.Raw
 
 
@@ -93,11 +129,11 @@ def _decode_slowly(line: bytes | str) -> Event:
     raw = as_object(loads(line))
     kind = PAYLOADS.get(str(raw.get("type")))
     data = _decode_old(kind, raw.get("data")) if kind is not None else Unknown(raw.get("data"))
-    return _event(msgspec.convert(raw | {"data": None}, _Head), data)
+    return _event(msgspec.convert(raw | {"data": None}, EventHead), data)
 
 
-def _event(envelope: "_Head", data: Payload) -> Event:
-    return Event(
+def _event(envelope: EventHead, data: Payload) -> Event:
+    return new_event(
         seq=envelope.seq,
         id=envelope.id,
         session=envelope.session,

@@ -20,6 +20,8 @@ ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
 
 
 class MessageStart(StreamPayload, frozen=True):
+    """A model begins an answer. `attempt` counts the requests for it."""
+
     type = "message_start"
     message_id: str
     model: str
@@ -27,6 +29,8 @@ class MessageStart(StreamPayload, frozen=True):
 
 
 class TextContentBlockStart(StreamPayload, frozen=True):
+    """A block of text begins."""
+
     type = "text_content_block_start"
     index: int
     block: str
@@ -34,6 +38,8 @@ class TextContentBlockStart(StreamPayload, frozen=True):
 
 
 class TextDelta(StreamPayload, frozen=True):
+    """More text of the answer."""
+
     type = "text_delta"
     index: int
     block: str
@@ -41,18 +47,24 @@ class TextDelta(StreamPayload, frozen=True):
 
 
 class TextContentBlockStop(StreamPayload, frozen=True):
+    """A block of text is complete."""
+
     type = "text_content_block_stop"
     index: int
     block: str
 
 
 class ThinkingContentBlockStart(StreamPayload, frozen=True):
+    """A block of thinking begins."""
+
     type = "thinking_content_block_start"
     index: int
     block: str
 
 
 class ThinkingDelta(StreamPayload, frozen=True):
+    """More of what the model thinks."""
+
     type = "thinking_delta"
     index: int
     block: str
@@ -60,6 +72,8 @@ class ThinkingDelta(StreamPayload, frozen=True):
 
 
 class ThinkingContentBlockStop(StreamPayload, frozen=True):
+    """A block of thinking is complete."""
+
     type = "thinking_content_block_stop"
     index: int
     block: str
@@ -77,6 +91,8 @@ class ToolUseContentBlockStart(StreamPayload, frozen=True):
 
 
 class InputJsonDelta(StreamPayload, frozen=True):
+    """More of the arguments of a call, as JSON text."""
+
     type = "input_json_delta"
     index: int
     block: str
@@ -84,6 +100,8 @@ class InputJsonDelta(StreamPayload, frozen=True):
 
 
 class ToolUseContentBlockStop(StreamPayload, frozen=True):
+    """The arguments of a call are complete."""
+
     type = "tool_use_content_block_stop"
     index: int
     block: str
@@ -100,10 +118,18 @@ class MessageDelta(StreamPayload, frozen=True):
     provider_stop_reason: str | None = None
     provider_usage: JsonObject | None = None
     cost_usd: float | None = None
-    """Its price in US dollars, if the exchange has a budget in dollars."""
+    """Its price in US dollars, if the provider reports it or the exchange has a budget in dollars."""
+    interrupted: bool = False
+    """The provider ended the message for a reason that is not a regular end; `provider_stop_reason` names it."""
+    calls_allowed: bool = True
+    """False if the tool choice of the request was `none`: calls of the message are not run."""
+    notes: list[str] = []
+    """Sentences about parts of the answer that the message cannot hold, and about repairs of it."""
 
 
 class MessageStop(StreamPayload, frozen=True):
+    """The answer is complete."""
+
     type = "message_stop"
     message_id: str
 
@@ -120,6 +146,8 @@ class MessageDiscarded(StreamPayload, frozen=True):
 
 
 class ToolOutputDelta(StreamPayload, frozen=True):
+    """Output of a tool while it runs."""
+
     type = "tool_output_delta"
     id: str
     text: str
@@ -137,6 +165,8 @@ class FilePreview(StreamPayload, frozen=True):
 
 
 class FilePreviewReset(StreamPayload, frozen=True):
+    """The preview of a file is void: its call failed or was withdrawn."""
+
     type = "file_preview_reset"
     id: str
     path: str
@@ -181,33 +211,47 @@ class ConversationSteered(StatePayload, frozen=True):
 
 
 class ConversationStart(StatePayload, frozen=True):
+    """The agent begins to work on a request."""
+
     type = "conversation_start"
 
 
 class ConversationThinking(StatePayload, frozen=True):
+    """The model thinks."""
+
     type = "conversation_thinking"
 
 
 class ConversationResponding(StatePayload, frozen=True):
+    """The model writes its answer."""
+
     type = "conversation_responding"
 
 
 class ConversationEnd(StatePayload, frozen=True):
+    """The agent has given its final answer."""
+
     type = "conversation_end"
 
 
 class ConversationInterrupted(StatePayload, frozen=True):
+    """The exchange ended before the final answer: it was cancelled, or reached its budget."""
+
     type = "conversation_interrupted"
     reason: str = ""
 
 
 class ToolPlanned(StatePayload, frozen=True):
+    """A call is complete and will be decided on."""
+
     type = "tool_planned"
     id: str
     name: str
 
 
 class ToolExecuting(StatePayload, frozen=True):
+    """A call begins to run."""
+
     type = "tool_executing"
     id: str
     name: str
@@ -219,6 +263,8 @@ class ToolExecuting(StatePayload, frozen=True):
 
 
 class ToolCompleted(StatePayload, frozen=True):
+    """A call succeeded."""
+
     type = "tool_completed"
     id: str
     name: str
@@ -231,6 +277,8 @@ class ToolCompleted(StatePayload, frozen=True):
 
 
 class ToolFailed(StatePayload, frozen=True):
+    """A call failed, was denied or was cancelled."""
+
     type = "tool_failed"
     id: str
     name: str
@@ -259,6 +307,8 @@ class ApprovalRequested(StatePayload, frozen=True):
 
 
 class ApprovalResolved(StatePayload, frozen=True):
+    """A decision on a call: allowed or denied, by a person or by the program."""
+
     type = "approval_resolved"
     approval: str
     call_id: str
@@ -268,9 +318,14 @@ class ApprovalResolved(StatePayload, frozen=True):
     """Other arguments that the approver gave the call."""
     always: bool = False
     """The approval also holds for the same call later in the session."""
+    by: str = ""
+    """Who decided: a user of a server, or the local person at a `terminal` or in an `editor`. Empty if a program
+    decided, and in logs from before this field."""
 
 
 class QuestionAsked(StatePayload, frozen=True):
+    """A tool asks the user a question, and waits."""
+
     type = "question_asked"
     question: str
     call_id: str
@@ -279,6 +334,8 @@ class QuestionAsked(StatePayload, frozen=True):
 
 
 class QuestionAnswered(StatePayload, frozen=True):
+    """The answer to a question of a tool."""
+
     type = "question_answered"
     question: str
     call_id: str
@@ -301,6 +358,20 @@ class ConversationWaiting(StatePayload, frozen=True):
 
     type = "conversation_waiting"
     call_ids: list[str]
+
+
+class AgentChanged(StatePayload, frozen=True):
+    """Another agent continues the conversation, from the next turn on: with its instructions, tools and model."""
+
+    type = "agent_changed"
+    agent: str
+    """The name of the agent that speaks from now on; empty for an agent without a name."""
+    previous: str = ""
+    model: str = ""
+    """The model of that agent."""
+    call_id: str = ""
+    """The call that handed the conversation over; empty if a person or a program did."""
+    reason: str = ""
 
 
 class FileChanged(StatePayload, frozen=True):
@@ -328,6 +399,8 @@ class FileAccepted(StatePayload, frozen=True):
 
 
 class RetryScheduled(StatePayload, frozen=True):
+    """A request to the model failed and is repeated after a delay."""
+
     type = "retry_scheduled"
     message_id: str
     attempt: int
@@ -336,11 +409,15 @@ class RetryScheduled(StatePayload, frozen=True):
 
 
 class CancelRequested(StatePayload, frozen=True):
+    """Somebody asked to end the exchange."""
+
     type = "cancel_requested"
     reason: str = ""
 
 
 class ErrorOccurred(StatePayload, frozen=True):
+    """The error of a failed exchange."""
+
     type = "error_occurred"
     error: ErrorInfo
 
@@ -373,6 +450,26 @@ class SessionRewound(StatePayload, frozen=True):
     seq: int
 
 
+ForkedPart = Literal["model", "prompt", "result", "approval"]
+"""A part of a session that differs in its fork."""
+
+
+class SessionForked(StatePayload, frozen=True):
+    """The log is that of another session up to `seq`. From here on it may differ: the parts in `changed` do."""
+
+    type = "session_forked"
+    parent: str
+    seq: int
+    """The last event that both logs have."""
+    changed: list[ForkedPart] = []
+    call_id: str | None = None
+    """The call whose result or approval differs."""
+    model: str = ""
+    """The other model, if its name is known."""
+    by: str = ""
+    """Who made the fork, as in `approval_resolved`."""
+
+
 # --- message: whole messages, for storing and showing ---------------------------------------------------------
 
 
@@ -381,11 +478,15 @@ class MessagePayload(Payload, frozen=True):
 
 
 class UserMessage(MessagePayload, frozen=True):
+    """A message of the user, as the model gets it."""
+
     type = "user_message"
     message: Message
 
 
 class AssistantMessage(MessagePayload, frozen=True):
+    """A whole message of the model."""
+
     type = "assistant_message"
     message: Message
 
@@ -409,6 +510,8 @@ def tool_use_result(call: ToolCall, result: ToolResult) -> ToolUseMessage | None
 
 
 class ErrorMessage(MessagePayload, frozen=True):
+    """The error of a failed exchange, for showing."""
+
     type = "error_message"
     error: ErrorInfo
 
@@ -421,6 +524,8 @@ class ExchangePayload(Payload, frozen=True):
 
 
 class ExchangeRequest(ExchangePayload, frozen=True):
+    """A request, and all that is needed to repeat it. The first event of an exchange."""
+
     type = "exchange_request"
     message: Message
     model: str = ""

@@ -3,6 +3,7 @@
 `import heald` loads this module, so it imports nothing itself; `typing` alone takes longer than all of it.
 """
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ def lazy_exports(
     modules: tuple[str, ...] = (),
     elsewhere: "Mapping[str, str] | None" = None,
 ) -> "Callable[[str], Any]":
-    """Return a module `__getattr__` for `package`.
+    """Return a module `__getattr__` for `package`, and let `dir` list its public names.
 
     `homes` maps modules to the public names that they define; `modules` are submodules that are public themselves.
     `elsewhere` maps names that a reader may look for here to their place.
@@ -31,11 +32,30 @@ def lazy_exports(
         if home is None:
             hint = f"; use {elsewhere[name]}" if elsewhere is not None and name in elsewhere else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
-        value = getattr(import_module(home), name)
+        try:
+            value = getattr(import_module(home), name)
+        except Exception as error:  # ImportError, or a sentence on the extra that is missing
+            return _stand_in(name, error)
         vars(import_module(package))[name] = value
         return value
 
+    module = sys.modules[package]
+    vars(module)["__dir__"] = lambda: sorted({*vars(module), *module.__all__})
     return resolve_export
+
+
+def _stand_in(name: str, missing: Exception) -> "Any":
+    """Return a class for a name whose package is not installed. Using it raises the error; looking at it, such as by
+    `hasattr`, `help` and `from heald import *`, does not."""
+
+    class Missing(type):
+        def __call__(cls, *_: "Any", **__: "Any") -> "Any":
+            raise missing
+
+        def __getattr__(cls, attribute: str) -> "Any":
+            raise AttributeError(str(missing))
+
+    return Missing(name, (Exception,), {"__doc__": str(missing)})
 
 
 class LazyObject:

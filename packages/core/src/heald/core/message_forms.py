@@ -12,7 +12,7 @@ A chat message is the short form for a list of messages to show: `{role, content
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 
@@ -23,6 +23,7 @@ from heald.core.messages import (
     File,
     Grounding,
     Image,
+    ImageDetail,
     Message,
     Reasoning,
     ResultPart,
@@ -201,14 +202,15 @@ def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:
         case "image_url":
             image_url = part.get("image_url")
             media_type, data, url = _location(str(as_object(image_url).get("url", "")) or str(image_url))
-            return [Image(media_type=media_type, data=data) if data else Image(url=url)]
+            image = Image(media_type=media_type, data=data) if data else Image(url=url)
+            return [_with_detail(image, as_object(image_url).get("detail"))]
         case "image" | "document" if as_object(part.get("source")):
             return [_from_source(as_object(part["source"]), kind, part.get("title"), number)]
         case "image" | "file" if part.get("data") or part.get("url") or part.get("file_id"):
             names = ("media_type", "data", "url", "file_id")
             fields = {name: part[name] for name in names if isinstance(part.get(name), str)}
             if kind == "image":
-                return [Image(**fields)]
+                return [_with_detail(Image(**fields), part.get("detail"))]
             name = part.get("name")
             named = {"media_type": "application/octet-stream", **fields}
             return [File(name=name if isinstance(name, str) else None, **named)]
@@ -224,6 +226,10 @@ def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:
             raise ConfigurationError(
                 f"Message {number} has a part of the type {kind[:40]!r} that cannot be read; there are {_PARTS}."
             )
+
+
+def _with_detail(image: Image, detail: Any) -> Image:
+    return msgspec.structs.replace(image, detail=detail) if detail in get_args(ImageDetail) else image
 
 
 def _from_source(source: JsonObject, kind: str, title: Any, number: int) -> Image | File:

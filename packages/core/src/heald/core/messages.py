@@ -11,9 +11,12 @@ import msgspec
 
 from heald.core.json import JsonObject, decode
 from heald.core.payload import StreamPayload
+from heald.core.short_text import quote
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
+    """Text of a message."""
+
     text: str
     refusal: bool = False
     """The model declined with this text."""
@@ -25,6 +28,9 @@ class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
     text: str
 
 
+ImageDetail = Literal["auto", "low", "high", "original"]
+
+
 class Image(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="image"):
     """An image: base64 data with its media type, a URL, or the id of a file at the provider."""
 
@@ -33,6 +39,8 @@ class Image(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     url: str | None = None
     file_id: str | None = None
     """The id of an uploaded file. It is valid at the provider that has the file."""
+    detail: ImageDetail | None = None
+    """How closely the model looks at it, which decides its tokens, if the API can be told."""
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="file"):
@@ -46,10 +54,22 @@ class File(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="f
     """The id of an uploaded file. It is valid at the provider that has the file."""
 
 
+class CitedRange(msgspec.Struct, frozen=True):
+    """The part of a source that an answer cites, as the provider counts: pages from 1, characters and blocks from 0.
+    `end` is exclusive."""
+
+    unit: Literal["page", "character", "block"]
+    start: int
+    end: int
+
+
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A source that an answer cites."""
+
     title: str
     url: str | None = None
     quote: str | None = None
+    range: CitedRange | None = None
 
 
 class Grounding(msgspec.Struct, frozen=True, tag="grounding"):
@@ -60,7 +80,7 @@ class Grounding(msgspec.Struct, frozen=True, tag="grounding"):
 
 ToolStatus = Literal["ok", "error", "denied", "cancelled", "timeout", "interrupted", "unknown_tool", "invalid_input"]
 
-InvalidReason = Literal["malformed", "truncated", "filtered", "refused"]
+InvalidReason = Literal["malformed", "truncated", "filtered", "refused", "disabled"]
 
 ResultPart = Text | Image | File
 
@@ -96,6 +116,9 @@ class ToolCall(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag
     invalid: InvalidCall | None = None
     form: str | None = None
     """The form of a call that the model wrote as text, such as `hermes`. None: the API reported the call."""
+    parent: str | None = None
+    """The id of the call whose program made this one. No message holds such a call, and the model sees its result only
+    as far as the program prints it."""
 
 
 class WholeResult(msgspec.Struct, frozen=True):
@@ -157,10 +180,16 @@ class Native(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A message of a conversation: its role, and blocks of text, pictures, files, calls and results."""
+
     role: Role
+    """Who it is from: `user`, `assistant`, or `tool` for results."""
     content: list[Block]
+    """The blocks, in order."""
     id: str = ""
+    """The id of a message of the model."""
     native: Native | None = None
+    """The message as its provider sent it, to be sent back exactly."""
     said: str | None = None
     """The user's original text, if the content was made from it. Models never see it."""
     structured: JsonObject | None = msgspec.field(default=None, name="design")
@@ -171,6 +200,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
     @property
     def text(self) -> str:
+        """The text of the message."""
         return "".join(block.text for block in self.content if isinstance(block, Text))
 
     @property
@@ -180,11 +210,33 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
     @property
     def tool_calls(self) -> list[ToolCall]:
+        """The calls in the content."""
         calls: list[ToolCall] = []
         for block in self.content:
             if isinstance(block, ToolCall):
                 calls.append(block)  # noqa: PERF401  (a comprehension is a call of its own before Python 3.12)
         return calls
+
+    @property
+    def tool_results(self) -> list[ToolResult]:
+        """The results of calls in the content."""
+        return [block for block in self.content if isinstance(block, ToolResult)]
+
+    def __repr__(self) -> str:
+        return f"<Message {self.role}: {', '.join(map(_describe_block, self.content)) or 'empty'}>"
+
+
+def _describe_block(block: Block) -> str:
+    """Return a block as a short text, for `repr`."""
+    match block:
+        case Text():
+            return quote(block.text)
+        case ToolCall():
+            return f"call {block.name}({quote(str(block.input))[1:-1]})"
+        case ToolResult():
+            return f"{block.status} {quote(block.text)}"
+        case _:
+            return type(block).__name__
 
 
 def user_message(*content: str | Text | Image | File) -> Message:

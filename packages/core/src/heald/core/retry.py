@@ -2,7 +2,7 @@
 
 import msgspec
 
-from heald.core.arguments import check_fields, check_positive
+from heald.core.arguments import CheckedFields, check_fields, check_positive
 from heald.core.errors import (
     ProviderError,
     ProviderTimeout,
@@ -20,7 +20,7 @@ def backoff(attempt: int, base: float, cap: float) -> float:
     return min(cap, base * 2 ** min(attempt - 1, 16)) * SystemRandom().uniform(0.5, 1.0)
 
 
-class Retry(msgspec.Struct, frozen=True, kw_only=True):
+class Retry(msgspec.Struct, frozen=True, kw_only=True, metaclass=CheckedFields):
     """How often a turn is attempted, and how long to wait in between. A longer `Retry-After` is honoured."""
 
     attempts: int | None = None

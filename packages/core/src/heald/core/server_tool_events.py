@@ -40,3 +40,7 @@ class CitationAdded(ServerToolPayload, frozen=True):
     block: str
     """The text block that cites it; empty if the provider does not name one."""
     source: Source
+    start: int | None = None
+    """The first character of the block that the source supports, if the provider names it."""
+    end: int | None = None
+    """The character behind the last one that it supports."""

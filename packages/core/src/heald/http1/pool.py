@@ -129,3 +129,21 @@ async def get_once(
         yield await pool.send(target.origin, head, b"", tls=tls, connect_timeout=connect_timeout)
     finally:
         await pool.close()
+
+
+@asynccontextmanager
+async def post_once(
+    target: RequestTarget,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    tls: ssl.SSLContext | None,
+    connect_timeout: float,
+) -> AsyncGenerator[HttpReply]:
+    """Send a POST on a connection of its own, which is closed when the block ends."""
+    pool = ConnectionPool()
+    head = target.encode_post_head(headers, len(body))
+    try:
+        yield await pool.send(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
+    finally:
+        await pool.close()

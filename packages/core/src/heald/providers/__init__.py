@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from heald.providers.claude_agent import ClaudeAgent
     from heald.providers.factory import open_provider_session
     from heald.providers.files import upload_file
+    from heald.providers.key_store import NoKeyring
     from heald.providers.local_servers import LocalServers
     from heald.providers.recording import record, replay
     from heald.providers.token_count import TokenCount, count_tokens
@@ -21,6 +22,7 @@ __all__ = [
     "ClaudeAgent",
     "LocalServers",
     "ModelInfo",
+    "NoKeyring",
     "ProviderAdapter",
     "ProviderSession",
     "ProviderTurn",
@@ -46,6 +48,7 @@ __getattr__ = lazy_exports(
         "heald.providers.claude_agent": "ClaudeAgent",
         "heald.providers.factory": "open_provider_session",
         "heald.providers.files": "upload_file",
+        "heald.providers.key_store": "NoKeyring",
         "heald.providers.local_servers": "LocalServers",
         "heald.providers.recording": "record replay",
         "heald.providers.token_count": "TokenCount count_tokens",

@@ -143,7 +143,12 @@ class AdapterSession(ConversationBase):
         adapter, settings = self._adapter, self.settings
         _check_features(adapter, self.messages, settings)
         options = {name: value for name, value in msgspec.to_builtins(settings).items() if name != "system"}
-        decoder = EventDecoder(provider="adapter", model=adapter.name or type(adapter).__name__, used_ids=self.used_ids)
+        decoder = EventDecoder(
+            provider="adapter",
+            model=adapter.name or type(adapter).__name__,
+            used_ids=self.used_ids,
+            calls_allowed=settings.tool_choice != "none",
+        )
         _deliver(decoder.open(), on_event)
         try:
             request = await adapter.build_request(

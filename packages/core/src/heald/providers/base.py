@@ -58,6 +58,8 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     """The cost, if the provider reports it."""
     unread_call: bool = False
     """The text holds a call in a form that could not be read."""
+    notes: Sequence[str] = ()
+    """Sentences about parts of the answer that the message cannot hold, and about repairs of it."""
     logprobs: Sequence[TokenLogprob] = ()
     """The log-probabilities of the tokens of the text, if `Settings.top_logprobs` requested them."""
 

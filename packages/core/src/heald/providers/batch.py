@@ -6,8 +6,6 @@ from typing import NamedTuple, Protocol
 from heald.core.errors import MalformedResponse
 from heald.core.json import JsonObject, as_object, loads
 
-PRICE_SHARE = 0.5
-"""The part of the list price that both providers charge for a request in a batch."""
 SECONDS = 600.0
 """The limit of a call that sends or fetches a batch."""
 REFUSED_STATUS = 400

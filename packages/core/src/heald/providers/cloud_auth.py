@@ -32,6 +32,8 @@ _EARLY = 120.0
 
 
 class Signer(Protocol):
+    """Signs requests with a cloud's credentials."""
+
     async def sign(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
         """Return the headers of a request with its credentials. Raises AuthenticationFailed."""
         ...

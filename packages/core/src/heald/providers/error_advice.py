@@ -11,6 +11,7 @@ _ADVICE: dict[ErrorCode, str] = {
     "permission": "Check what this key may use.",
     "model_not_found": "Check the model's name and that this key may use it.",
     "context_overflow": "Send less, or choose a model with a larger context.",
+    "content_blocked": "Change the request, or choose another model.",
     "quota_exhausted": "Add credit with the provider; waiting does not help.",
     "rate_limited": "Wait, or send less at a time.",
     "overloaded": "Try again later, or choose another model.",

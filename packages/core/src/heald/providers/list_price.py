@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from heald.core.turn import Cost, Usage
+from heald.core.turn import IMAGE_GENERATION, Cost, Iteration, Usage
 from heald.providers.model import Model
 
 if TYPE_CHECKING:
@@ -14,21 +14,67 @@ if TYPE_CHECKING:
 
 
 def price(model: Model, usage: Usage) -> Cost:
-    """Return the list price of a usage; unknown if the model has none or nothing was counted."""
+    """Return the list price of a usage; unknown if a part of it has none or nothing was counted."""
     if usage.total is None or not has_list_price(model):
         return Cost()
-    priced = find_priced_model(model.name, price_provider(model))
+    provider = price_provider(model)
+    priced = find_priced_model(model.name, provider)
     if priced is None:
         return Cost()
-    from heald.providers.prices.price_list import TokenCounts
+    from heald.providers.prices.price_list import price_list
+    from heald.providers.prices.tool_prices import tool_dollars
 
-    tokens = TokenCounts(
+    listed = price_list().provider(provider)
+    seller = listed.id if listed is not None else provider
+    rates = priced.rates_at(datetime.now(UTC))
+    tools = tool_dollars(seller, model.name, rates, usage.server_tools) if usage.server_tools else 0.0
+    requests = [_request_dollars(seller, model.name, usage.tier, request) for request in _requests(usage)]
+    total = 0.0
+    for dollars in (tools, *requests):
+        if dollars is None:
+            return Cost()
+        total += dollars
+    return Cost(usd=total, source="catalogue")
+
+
+def _requests(usage: Usage) -> list[Iteration]:
+    """Return the requests that the provider made for an answer. The price of each depends on its own size."""
+    if usage.iterations:
+        return usage.iterations
+    tokens = Iteration(
+        "message",
         input=usage.input or 0,
         cache_read=usage.cache_read or 0,
         cache_write=usage.cache_write or 0,
         output=usage.total_output or 0,
+        cache_write_1h=usage.cache_write_1h or 0,
     )
-    return Cost(usd=priced.rates_at(datetime.now(UTC)).dollars(tokens), source="catalogue")
+    return [tokens]
+
+
+def _request_dollars(seller: str, model: str, tier: str | None, request: Iteration) -> float | None:
+    """Return the price of one request; None if it is not known. A tool's own model has no tiers."""
+    from heald.providers.prices.price_list import TokenCounts
+    from heald.providers.prices.service_tiers import tier_factor
+
+    name = request.model or model
+    priced = find_priced_model(name, seller)
+    if priced is None and request.kind == "message":  # another name of the same model
+        priced = find_priced_model(model, seller)
+    factor = 1.0 if request.kind == IMAGE_GENERATION else tier_factor(seller, name, tier)
+    if priced is None or factor is None:
+        return None
+    stored_1h = min(request.cache_write_1h, request.cache_write)
+    tokens = TokenCounts(
+        input=request.input,
+        cache_read=request.cache_read,
+        cache_write=request.cache_write - stored_1h,
+        image_input=request.image_input,
+        output=request.output,
+        image_output=request.image_output,
+        cache_write_1h=stored_1h,
+    )
+    return priced.rates_at(datetime.now(UTC)).dollars(tokens) * factor
 
 
 class PictureTokens(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ def _preset(provider: str, wire: str, base_url: str, *key_envs: str, **more: Any
 
 _COMPLETION_TOKENS = "max_completion_tokens"
 _MOST_INLINE = 15_000_000
+_WITHOUT_SEARCH = Quirks(without=["web_search", "image_output"])
 PRESETS: tuple[Endpoint, ...] = (
     _preset(
         *("openai", "responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -28,6 +29,7 @@ PRESETS: tuple[Endpoint, ...] = (
             text_calls=False,
             upload_over=_MOST_INLINE,
             user_field="safety_identifier",
+            without=["image_output"],
         ),
         price_provider="openai",
     ),
@@ -43,7 +45,13 @@ PRESETS: tuple[Endpoint, ...] = (
     ),
     _preset(
         *("openrouter", "chat", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-        quirks=Quirks(reasoning_request="object", finish_optional=True, typed_output="with_tools", text_calls=False),
+        quirks=Quirks(
+            reasoning_request="object",
+            finish_optional=True,
+            typed_output="with_tools",
+            text_calls=False,
+            cache_marks=True,
+        ),
     ),
     _preset(
         *("azure", "responses", "", "AZURE_OPENAI_API_KEY"),
@@ -65,6 +73,7 @@ PRESETS: tuple[Endpoint, ...] = (
     _preset(
         *("vertex", "gemini", ""),
         auth="google",
+        quirks=Quirks(server_tool_parts=False, without=["batches"]),
         price_provider="google",
         base_url_env="VERTEX_BASE_URL",
     ),
@@ -76,24 +85,45 @@ PRESETS: tuple[Endpoint, ...] = (
     ),
     _preset(
         *("groq", "chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-        quirks=Quirks(max_tokens_field=_COMPLETION_TOKENS, text_calls=False),
+        quirks=Quirks(
+            max_tokens_field=_COMPLETION_TOKENS,
+            usage_option=False,
+            text_calls=False,
+            without=[
+                *("web_search", "image_output", "logprobs", "cache_key", "cache_ttl", "metadata"),
+                *("pdf_input", "audio_input", "file_ids"),
+            ],
+        ),
     ),
     _preset(
         *("deepseek", "chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-        quirks=Quirks(reasoning_request="thinking", typed_output="json_object", text_calls=False),
+        quirks=Quirks(
+            reasoning_request="thinking",
+            typed_output="json_object",
+            text_calls=False,
+            without=["web_search", "image_output"],
+        ),
     ),
     _preset(
         *("mistral", "chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-        quirks=Quirks(usage_option=False, id_pattern="mistral", typed_output="with_tools", text_calls=False),
+        quirks=Quirks(
+            usage_option=False,
+            id_pattern="mistral",
+            content_parts="mistral",
+            typed_output="with_tools",
+            text_calls=False,
+            seed_field="random_seed",
+            without=["web_search", "image_output", "user", "cache_ttl", "batches"],
+        ),
     ),
     _preset(
         *("xai", "chat", "https://api.x.ai/v1", "XAI_API_KEY"),
-        quirks=Quirks(typed_output="with_tools", text_calls=False),
+        quirks=Quirks(typed_output="with_tools", text_calls=False, without=["web_search", "image_output"]),
         price_provider="x-ai",
     ),
     _preset(
         *("together", "chat", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-        quirks=Quirks(text_calls=False),
+        quirks=Quirks(text_calls=False, without=["web_search", "image_output"]),
     ),
     _preset(
         *("ollama", "ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
@@ -104,15 +134,18 @@ PRESETS: tuple[Endpoint, ...] = (
         *("lmstudio", "chat", "http://127.0.0.1:1234/v1"),
         key_required=False,
         base_url_env="LMSTUDIO_BASE_URL",
+        quirks=_WITHOUT_SEARCH,
     ),
     _preset(
         *("vllm", "chat", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
         key_required=False,
         base_url_env="VLLM_BASE_URL",
+        quirks=_WITHOUT_SEARCH,
     ),
     _preset(
         *("llamacpp", "chat", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
         key_required=False,
         base_url_env="LLAMACPP_BASE_URL",
+        quirks=_WITHOUT_SEARCH,
     ),
 )

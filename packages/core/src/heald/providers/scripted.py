@@ -25,10 +25,14 @@ from heald.wires.decoder import Decoder
 
 
 class Think(msgspec.Struct, frozen=True):
+    """Thinking of a scripted model."""
+
     text: str
 
 
 class ScriptedCall(msgspec.Struct, frozen=True):
+    """A call of a scripted model."""
+
     name: str
     input: JsonObject
     id: str = ""
@@ -133,7 +137,12 @@ class ScriptedSession(ConversationBase):
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         script = self.model.next_script(ScriptedRequest(list(self.messages), self.tools, self.settings))
-        decoder = ScriptDecoder(provider="scripted", model=self.model.name, used_ids=self.used_ids)
+        decoder = ScriptDecoder(
+            provider="scripted",
+            model=self.model.name,
+            used_ids=self.used_ids,
+            calls_allowed=self.settings.tool_choice != "none",
+        )
         for payload in decoder.open():
             on_event(payload)
         await self.model.play(decoder, script, on_event)

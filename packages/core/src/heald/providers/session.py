@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from heald.core.distribution import install_advice
 from heald.core.errors import GarbledStream, IncompleteStream, InvalidRequest, ProviderError
 from heald.core.events import RetryScheduled
 from heald.core.ids import new_id
@@ -30,6 +31,7 @@ from heald.providers.network_errors import network_error
 from heald.providers.transport import BrokenRead, Response, Transport, broken_read
 from heald.providers.watchdog import Timeouts, Watchdog
 from heald.wires.audio import check_audio
+from heald.wires.billed_cost import read_billed_cost
 from heald.wires.decoder import Decoder
 from heald.wires.errors import error_from_response, error_from_unexpected_body
 from heald.wires.features import check_features
@@ -39,7 +41,9 @@ from heald.wires.request import TurnRequest
 
 if TYPE_CHECKING:
     from heald.providers.context_size import ServerFacts
+    from heald.providers.responses_socket import ResponsesSocket
     from heald.wires.text_call import Tools
+    from heald.wires.text_calls import Fits
     from heald.wires.text_edits import TextFiles
 
 
@@ -66,6 +70,7 @@ _CALL_REJECTED = (
     "Your last message could not be read as a tool call, so nothing was run. "
     "Call one of the tools with arguments that are valid JSON for its schema, or answer in text."
 )
+_MEDIA = frozenset(("pdf_input", "audio_input", "file_ids"))
 _USUAL = Timeouts()
 _OWN_SERVER_SECONDS = 1800.0
 _PEEK = 16
@@ -102,6 +107,10 @@ class WireSession(ConversationBase):
         self._quirks = model.endpoint.quirks
         self.text_files: TextFiles | None = None
         """The model writes files as text and calls no tools."""
+        self.parses_calls = False
+        """The server has reported a call, so that no text counts as one."""
+        self.fits: Fits | None = None
+        """Whether a tool accepts the arguments of a call that is written as text."""
         self._context_size: int | None = None  # that is requested
         self._facts: ServerFacts | None = None
         self._render_cache = RenderCache()
@@ -114,6 +123,12 @@ class WireSession(ConversationBase):
         self._reads = SharedReads()
         self._transport: Transport | None = None
         self._headers: Mapping[str, str] = {}
+        self._socket: ResponsesSocket | None = None
+
+    async def close(self) -> None:
+        if self._socket is not None and self._loop is asyncio.get_running_loop():
+            await self._socket.close()
+        self._socket = None
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         request = await self.prepare_request()
@@ -125,8 +140,13 @@ class WireSession(ConversationBase):
         """Return the request of the next turn. Large files are uploaded, and what the wire cannot carry is refused."""
         wire = self.model.wire
         check_audio(wire, self.messages)
+        endpoint = self.model.endpoint
+        if wire.check_media is not None or not _MEDIA.isdisjoint(endpoint.quirks.without):
+            from heald.wires.media_check import check_media  # most wires carry every picture and document
+
+            check_media(wire, self.messages, endpoint.provider, endpoint.quirks.without)
         if self.settings.server_tools or self.settings.image_output:
-            check_features(wire.name, self.settings, wire.features)
+            check_features(wire.name, self.settings, wire.features, endpoint.provider, endpoint.quirks.without)
         if wire.name == "ollama":
             await self.server_facts()
         if self._files.wants_upload(self.messages) and tape_of_context.get() is None:
@@ -150,9 +170,10 @@ class WireSession(ConversationBase):
         deliver = deliver_to(on_event)
         discarded = Usage()
         attempt = 0
+        error: ProviderError | None = None
         while True:
             attempt += 1
-            decoder = self._decoder(attempt, used_ids)
+            decoder = self._decoder(attempt, used_ids, error)
             await self._attempt(decoder, body, deliver)
             error = decoder.error
             if error is None:
@@ -176,12 +197,9 @@ class WireSession(ConversationBase):
     def cost(self, usage: Usage) -> Cost:
         if not self._is_listed:
             return Cost()
-        listed = price(self.model, usage)
-        if listed.usd is None or batches_of_context.get() is None:
-            return listed
-        from heald.providers.batch import PRICE_SHARE
-
-        return Cost(usd=listed.usd * PRICE_SHARE, source=listed.source)
+        if batches_of_context.get() is not None:
+            usage = msgspec.structs.replace(usage, tier="batch")
+        return price(self.model, usage)
 
     @property
     def prices_ready(self) -> bool:
@@ -245,9 +263,8 @@ class WireSession(ConversationBase):
         messages, settings, files = self.messages, self.settings, self.text_files
         if files is not None:
             from heald.wires.text_conversation import text_conversation
-            from heald.wires.text_edits import EXAMPLE
 
-            messages = [*EXAMPLE, *text_conversation(messages, files.attached)]
+            messages = [*files.example, *text_conversation(messages, files.attached)]
             system = "\n\n".join(part for part in (settings.system, files.instructions) if part)
             settings = msgspec.structs.replace(settings, system=system)
         request = TurnRequest(
@@ -262,7 +279,8 @@ class WireSession(ConversationBase):
         )
         return request if settings.output_schema is None else plan_output(request, self.model.wire.name)
 
-    def _decoder(self, attempt: int, used_ids: Container[str]) -> Decoder:
+    def _decoder(self, attempt: int, used_ids: Container[str], error: ProviderError | None) -> Decoder:
+        """Return the decoder of an attempt that follows on this error."""
         return self.model.wire.decoder(
             provider=self.model.endpoint.provider,
             model=self.model.name,
@@ -272,9 +290,20 @@ class WireSession(ConversationBase):
             quirks=self.model.endpoint.quirks,
             explain=self._explain_error,
             logprobs=self.settings.top_logprobs is not None,
-            tools=self._find_argument_names() if self.may_write_calls else None,
+            tools=self._find_argument_names() if self._reads_text_calls else None,
             text_files=self.text_files,
+            fits=self.fits,
+            calls_allowed=self._calls_allowed,
+            waits_for_text=isinstance(error, GarbledStream) and error.text_differs,
         )
+
+    @property
+    def _reads_text_calls(self) -> bool:
+        return self.may_write_calls and self._calls_allowed and not self.parses_calls
+
+    @property
+    def _calls_allowed(self) -> bool:
+        return self.settings.tool_choice != "none"
 
     def _explain_error(self, error: ProviderError) -> ProviderError:
         from heald.providers.error_advice import explain_error
@@ -318,8 +347,9 @@ class WireSession(ConversationBase):
                 if not chunk:
                     break
                 decoder.join_from = 1 if reads.is_active else _FLOOD
+                held_back = decoder.held_back
                 payloads = decoder.feed(chunk)
-                watchdog.saw(bool(payloads), decoder.started)
+                watchdog.saw(bool(payloads) or decoder.held_back > held_back, decoder.started)
                 if decoder.done or (decoder.finishing and response.at_end()):
                     last = payloads
                     break
@@ -344,6 +374,7 @@ class WireSession(ConversationBase):
         if loop is not self._loop:
             self._watchdog.close()
             self._loop, self._transport, self._watchdog = loop, None, Watchdog(self.timeouts)
+            self._socket = None
             self._reads = shared_reads(loop)
 
     def _post(self, body: bytes) -> Awaitable[Response]:
@@ -359,6 +390,7 @@ class WireSession(ConversationBase):
     async def _send(self, body: bytes) -> Response:
         """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         model, timeouts = self.model, self.timeouts
+        open_socket = self._open_socket() if self.settings.websocket else None
         transport = self._transport or await self._open_transport()
         headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
         if model.signer is not None:
@@ -367,6 +399,8 @@ class WireSession(ConversationBase):
         assert task is not None
         self._watchdog.start(task.cancel, grace=timeouts.connect, first=self._patience)
         try:
+            if open_socket is not None:
+                return await open_socket.post(model.url, headers, body, timeouts.connect)
             return await transport.send(model.url, headers, body, timeouts.connect)
         except asyncio.CancelledError:
             if self._watchdog.error is None or task.uncancel() > 0:
@@ -374,6 +408,23 @@ class WireSession(ConversationBase):
             raise self._watchdog.error from None
         finally:
             self._watchdog.stop()
+
+    def _open_socket(self) -> "ResponsesSocket | None":
+        """Return the WebSocket of the conversation, if the API and the provider have that."""
+        model = self.model
+        if "websocket" not in model.wire.features or "websocket" in model.endpoint.quirks.without:
+            return None
+        if self._socket is None:
+            try:
+                from heald.providers.responses_socket import ResponsesSocket
+            except ModuleNotFoundError as error:
+                if error.name != "websockets":
+                    raise
+                advice = install_advice("websocket")
+                raise InvalidRequest(f"The setting `websocket` needs a package; run {advice}.") from None
+
+            self._socket = ResponsesSocket()
+        return self._socket
 
     async def _open_transport(self) -> Transport:
         """Return the connection pool of the running loop."""
@@ -429,7 +480,6 @@ def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTu
     message, stop_reason = decoder.message, decoder.stop_reason
     assert message is not None
     assert stop_reason is not None
-    billed = (decoder.provider_usage or {}).get("cost")
     return ProviderTurn(
         message=message,
         stop_reason=stop_reason,
@@ -439,7 +489,8 @@ def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTu
         provider_stop_reason=decoder.provider_stop_reason,
         response_id=decoder.response_id,
         response_model=decoder.response_model,
-        cost_usd=float(billed) if isinstance(billed, int | float) else None,
+        cost_usd=read_billed_cost(decoder.provider_usage),
+        notes=decoder.notes,
         logprobs=decoder.logprobs,
         unread_call=decoder.unread_call,
     )

@@ -6,11 +6,11 @@ from time import monotonic
 
 import msgspec
 
-from heald.core.arguments import check_fields, check_positive
+from heald.core.arguments import CheckedFields, check_fields, check_positive
 from heald.core.errors import AnswerTooSlow, ProviderError, ProviderTimeout, Stalled
 
 
-class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True, metaclass=CheckedFields):
     """Limits in seconds. Keep-alives reset the socket's clock, only content resets the content clock."""
 
     connect: float = 15.0

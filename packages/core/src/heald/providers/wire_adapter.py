@@ -34,6 +34,7 @@ from heald.providers.session import WireSession
 from heald.providers.watchdog import Timeouts
 from heald.wires.audio import check_audio
 from heald.wires.features import check_features
+from heald.wires.media_check import check_media
 from heald.wires.output_schema import plan_output
 from heald.wires.request import TurnRequest
 
@@ -84,8 +85,10 @@ class WireAdapter(ProviderAdapter):
         """Build the request of one model call. Messages are internal ones, those of Chat Completions, or `Message`s."""
         conversation = [self._as_received(message) for message in read_messages(messages)]
         check_audio(self.model.wire, conversation)
+        wire, endpoint = self.model.wire, self.model.endpoint
+        check_media(wire, conversation, endpoint.provider, endpoint.quirks.without)
         settings = _settings(system_instruction, options or {})
-        check_features(self.model.wire.name, settings, self.model.wire.features)
+        check_features(wire.name, settings, wire.features, endpoint.provider, endpoint.quirks.without)
         system = [system_instruction, *system_texts([as_object(message) for message in messages])]
         turn = TurnRequest(
             model=self.model.name,

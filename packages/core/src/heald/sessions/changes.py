@@ -8,7 +8,7 @@ message about what was reverted, and must read the file before it writes it agai
 import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -76,7 +76,7 @@ class FileComparison:
 class Changes:
     """The changes of one session that were not accepted yet."""
 
-    def __init__(self, session: "Session", store: Store, history: SessionHistory, locks: Locks) -> None:
+    def __init__(self, session: "Session[Any]", store: Store, history: SessionHistory, locks: Locks) -> None:
         self._session = session
         self._store = store
         self._locks = locks

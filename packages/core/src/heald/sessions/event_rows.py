@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import InputJsonDelta, TextDelta, ThinkingDelta, ToolOutputDelta
 from heald.core.json import encode, loads
 from heald.sessions.event_codec import decode_stored, empty_deltas, encode_stored
@@ -189,7 +189,7 @@ class RowReader:
             micros += run[number]
             at = first + number // 2
             events.append(
-                Event(
+                new_event(
                     at,
                     f"{name}-{at}",
                     anchor.session,

@@ -18,6 +18,7 @@ from heald.core.events import (
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import Store, iterate_events
 from heald.sessions.unfinished_exchange import UnfinishedExchange
+from heald.tools.text_call_trust import TextCallTrust
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class SessionHistory:
     """By `client_request_id`."""
     waiting: list[ConversationQueued] = field(default_factory=list[ConversationQueued])
     """Queued requests, in order."""
+    text_calls: TextCallTrust = field(default_factory=TextCallTrust)
     _current: AnsweredRequest | None = None
 
     def __post_init__(self) -> None:
@@ -53,6 +55,7 @@ class SessionHistory:
     def feed(self, event: Event) -> None:
         self.seq, self.time = event.seq, event.time
         self.unfinished.feed(event)
+        self.text_calls.feed(event.data)
         if not self.settings.is_dropped(event.seq):
             self.state.feed(event)
         match event.data:

@@ -2,11 +2,12 @@
 
 from collections.abc import Generator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Generic
 
 from heald.agent.agent import Agent
 from heald.core.arguments import checked
 from heald.core.errors import ConfigurationError
+from heald.core.type_parameters import OutputT
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
@@ -16,21 +17,30 @@ from heald.sessions.store_errors import NoSuchSession, SessionExists
 from heald.sessions.stores import open_store
 
 
-class OpeningSession:
+class OpeningSession(Generic[OutputT]):
     """A session that is being opened. Await it, or use it as an async context manager that closes the session."""
 
-    def __init__(self, name: str, agent: Agent, store: str | Store, title: str, after_crash: AfterCrash) -> None:
+    def __init__(
+        self,
+        name: str,
+        agent: Agent[OutputT],
+        store: str | Store,
+        title: str,
+        after_crash: AfterCrash,
+        deps: object = None,
+    ) -> None:
         self._name = name
         self._agent = agent
         self._store = store
         self._title = title
         self._after_crash: AfterCrash = after_crash
-        self._session: Session | None = None
+        self._deps = deps
+        self._session: Session[OutputT] | None = None
 
-    def __await__(self) -> Generator[Any, None, Session]:
+    def __await__(self) -> Generator[Any, None, Session[OutputT]]:
         return self._open().__await__()
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Session[OutputT]:
         self._session = await self._open()
         return self._session
 
@@ -38,14 +48,16 @@ class OpeningSession:
         if self._session is not None:
             await self._session.close()
 
-    async def _open(self) -> Session:
+    async def _open(self) -> Session[OutputT]:
         store = open_store(self._store) if isinstance(self._store, str) else self._store
         try:
             try:
                 await store.info(self._name)
             except NoSuchSession:
                 await self._create(store)
-            session = await Session.open(store, self._name, after_crash=self._after_crash, **self._agent.options)
+            session = await Session.open(
+                store, self._name, after_crash=self._after_crash, deps=self._deps, **self._agent.options
+            )
         except BaseException:
             if isinstance(self._store, str):
                 await store.close()
@@ -72,15 +84,22 @@ class OpeningSession:
 
 @checked
 def open_session(
-    name: str, agent: Agent, *, store: str | Store, title: str = "", after_crash: AfterCrash = DEFAULT_AFTER_CRASH
-) -> OpeningSession:
+    name: str,
+    agent: Agent[OutputT],
+    *,
+    store: str | Store,
+    title: str = "",
+    after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
+    deps: object = None,
+) -> OpeningSession[OutputT]:
     """Open a conversation that outlives the process: create the session `name`, or continue it.
 
     `store` is a URL (see `open_store`) or a `Store`. The session has the model, tools, instructions, permissions and
     budget of `agent`, which itself is not used. Await the result, or use it with `async with`. Raises SessionBusy while
     another process has the session open. An exchange that a dead process left open is continued; with
-    `after_crash="close"` it is closed as failed.
+    `after_crash="close"` it is closed as failed. Tools get `deps` as `ToolContext.deps`, also those of an exchange that
+    is continued; a request may bring its own.
     """
     if not name:
         raise ConfigurationError("open_session: name must be the name of a session, not ''.")
-    return OpeningSession(name, agent, store, title, after_crash)
+    return OpeningSession(name, agent, store, title, after_crash, deps)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from heald.agent.bus import EventBus, OnDelivered
-from heald.core.envelope import Event
+from heald.core.envelope import Event, is_event
 from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
@@ -137,7 +137,7 @@ class EventRecorder:
         pending, self._pending = self._pending, []
         self._stored_soon = []
         for item in pending:
-            if not isinstance(item, Event):
+            if not is_event(item):
                 item(self.error)
         self._on_failure(self.error)
 
@@ -185,7 +185,7 @@ class EventRecorder:
             return
         self._due = False
         if self._pending:
-            self._stored_soon = [item for item in self._pending if isinstance(item, Event)]
+            self._stored_soon = [item for item in self._pending if is_event(item)]
             self._pending = []
             self._deltas.submit_deltas(self._lease, self._stored_soon, self._on_deltas_stored)
 
@@ -223,7 +223,7 @@ class EventRecorder:
         blobs, self._blobs = self._blobs, {}
         logs: dict[str, list[Event]] = {}
         for item in batch:
-            if isinstance(item, Event):
+            if is_event(item):
                 logs.setdefault(item.session, []).append(item)
                 if item.type in WORK_EVENTS and item.session == self._lease.session:
                     self._work.feed(item)
@@ -258,7 +258,7 @@ class EventRecorder:
         dispatch, listeners = self._bus.dispatch, self._listeners
         bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
         for item in batch:
-            if not isinstance(item, Event):
+            if not is_event(item):
                 item(self.error)
                 continue
             dispatch(item)

@@ -1,15 +1,18 @@
 """Resumes a session that another process has written: its open exchange and its queued requests."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
+
+from msgspec import UNSET
 
 from heald.agent.agent import Agent
 from heald.agent.engine import AgentEngine
 from heald.agent.exchange import Exchange
 from heald.agent.interface import ExchangeInterface
 from heald.agent.result import AgentResult
-from heald.agent.typed_output import SchemaShape
+from heald.agent.typed_output import SchemaShape, read_output
 from heald.core.envelope import Event
 from heald.core.events import ExchangeResponse, SessionResumed
 from heald.core.json import JsonObject
@@ -29,7 +32,7 @@ class SessionResumption:
     """Resumes one session from its history. `flush` waits until its events are stored."""
 
     def __init__(
-        self, agent: Agent, engine: AgentEngine, history: SessionHistory, flush: Callable[[], Awaitable[None]]
+        self, agent: Agent[Any], engine: AgentEngine, history: SessionHistory, flush: Callable[[], Awaitable[None]]
     ) -> None:
         self.waiting_events: Sequence[Event] = ()
         """The events of the approvals, questions and client calls that still wait."""
@@ -46,7 +49,7 @@ class SessionResumption:
         """
         history, engine = self._history, self._engine
         unfinished = history.unfinished
-        continues = after_crash == "continue" and unfinished.may_continue
+        continues = (after_crash == "continue" or unfinished.is_forked) and unfinished.may_continue
         if unfinished.exchange is not None or history.waiting:
             resumed = SessionResumed(
                 history.seq,
@@ -59,7 +62,7 @@ class SessionResumption:
             await self._record(resumed, why)
         for request, earlier in history.requests.items():
             if earlier.response is not None:
-                engine.requests.add_finished(request, earlier.exchange, _read_outcome(earlier, earlier.response))
+                engine.requests.add_finished(request, earlier.exchange, self._read_outcome(earlier, earlier.response))
         started: list[ExchangeInterface] = [self._continue()] if continues else []
         for queued in history.waiting:
             if queued.message is not None:
@@ -71,6 +74,7 @@ class SessionResumption:
                     exchange_id=queued.request,
                     is_queued=True,
                     budget=queued.budget,
+                    deps=self._agent.deps,
                 )
                 started.append(exchange)
         return started
@@ -110,7 +114,7 @@ class SessionResumption:
         shape = self._shape(recorded.request.output_schema)
         if self._history.settings.request:
             apply_request_settings(self._agent, self._history.settings.request)
-        exchange = self._engine.resume(recorded, first_message=first, shape=shape)
+        exchange = self._engine.resume(recorded, first_message=first, shape=shape, deps=self._agent.deps)
         for request, earlier in self._history.requests.items():
             if earlier.exchange == recorded.id:
                 self._engine.requests.add(request, exchange)
@@ -128,7 +132,13 @@ class SessionResumption:
             else SchemaShape(schema)
         )
 
-
-def _read_outcome(earlier: AnsweredRequest, response: ExchangeResponse) -> AgentResult:
-    """Return the result of an exchange of an earlier process. The agent adds the files as they are now."""
-    return AgentResult.from_response(response, text=earlier.text, files={}, messages=[], exchange=earlier.exchange)
+    def _read_outcome(self, earlier: AnsweredRequest, response: ExchangeResponse) -> AgentResult[Any]:
+        """Return the result of an exchange of an earlier process. The agent adds the files as they are now."""
+        value: object = None
+        if earlier.request.output_schema is not None and (shape := self._shape(earlier.request.output_schema)):
+            value = UNSET
+            with suppress(ValueError):
+                value = read_output(earlier.text, shape) if response.status == "completed" else UNSET
+        return AgentResult.from_response(
+            response, text=earlier.text, files={}, messages=[], exchange=earlier.exchange, output=value
+        )

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from heald.agent.agent import Agent
+from heald.agent.agent_stream import StreamedExchange
 from heald.agent.background_loop import is_in_loop
-from heald.agent.budget import Budget
 from heald.agent.exchange import Exchange
-from heald.agent.interface import ExchangeInterface, WhenBusy
+from heald.agent.interface import ExchangeInterface
 from heald.agent.model_chain import ModelLike
 from heald.agent.request_message import Prompt, ReadPrompt
 from heald.agent.result import AgentResult
@@ -21,27 +21,31 @@ from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import SessionReleased, SessionRewound, UserMessage
 from heald.core.messages import Message, ToolDefinition, ToolResult
+from heald.core.type_parameters import OutputT
 from heald.sessions.allowed_calls import AllowedCalls, add_allowed
 from heald.sessions.changes import Changes
 from heald.sessions.delegate_logs import DelegateLogs, close_delegates
 from heald.sessions.delegate_usage import add_delegate_usage
 from heald.sessions.event_contents import EventContents
+from heald.sessions.fork_change import ForkChange
 from heald.sessions.history import SessionHistory, read_history
 from heald.sessions.leases import LEASE_SECONDS, Lease, mark_dead, new_holder
 from heald.sessions.recorder import EventRecorder, OnStored
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash, SessionResumption
-from heald.sessions.session_files import add_delegated_changes, restore_files
+from heald.sessions.session_files import add_delegated_changes, open_initial_files, restore_files
+from heald.sessions.session_fork import fork_session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import Store
 from heald.sessions.store_errors import Fenced, HandedOver, StoreError
 from heald.sessions.work import WorkTracker
-from heald.tools.client_tools import ClientToolLike, read_client_tools
+from heald.tools.client_tools import ClientPrecedence, ClientToolLike, read_client_tools
 from heald.tools.permissions import Permissions
 from heald.tools.runtime import Invocation, Middleware, Next
+from heald.tools.workspace.memory import MemoryWorkspace
 
 
-class Session(Agent):
+class Session(Agent[OutputT]):
     """One conversation in a store. Open it with `Session.open`, one writer at a time, and close it with `close`.
 
     If the store fails, running exchanges end and waiting callers get the error of the store; every delivered event is
@@ -59,6 +63,7 @@ class Session(Agent):
         middleware: Sequence[Middleware] = (),
         **options: Any,
     ) -> None:
+        self._open_options: dict[str, Any] = {**options, "model": model, "middleware": middleware}
         settings = history.settings
         model = model or settings.model
         if not model:
@@ -81,15 +86,20 @@ class Session(Agent):
         self.share_middleware([self._store_start_first])
         self._runtime.approvals.can_be_answered = lambda: True  # by a client that connects later, or another process
         self.permissions.planning = settings.planning
+        self._restore_agent(history)
         self._given_client_tools = client_tools
-        self._runtime.set_client_tools(self._without_shadows([*client_tools, *settings.client_tools]))
+        self._runtime.set_client_tools(
+            self._without_shadows([*client_tools, *settings.client_tools], settings.client_precedence),
+            settings.client_precedence,
+        )
         self._store = store
         self._restore_whole_results(history)
+        self._runtime.text_calls.add(history.text_calls)
         self._lease = lease
         self._stored_settings = settings
         self._loop = asyncio.get_running_loop()
         self._owns_store = False
-        self._resumed: list[ExchangeInterface] = []
+        self._resumed: list[ExchangeInterface[Any]] = []
         self.waiting_events: Sequence[Event] = ()
         """The events of the approvals, questions and client calls of an earlier process that still wait."""
         self._ending: asyncio.Task[None] | None = None
@@ -121,14 +131,16 @@ class Session(Agent):
         broken_by: Exception | None = None,
         after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
         node: str = "",
+        deps: object = None,
         **options: Any,
-    ) -> "Session":
+    ) -> "Session[Any]":
         """Open a session to continue it. An exchange that an earlier process left open is continued, or closed first
         with `after_crash="close"`; queued requests are started.
 
         Options are those of `heald.Agent`; the session's settings are their defaults. `force` fences a living writer,
         which cannot write any more. `broken_by` is the error that ended the last writer, if it is known:
         the reason with which its open exchange is closed. `node` is the name of the server that opens it, for the log.
+        `deps` is an object for the tools, in exchanges that bring none of their own: also those that are continued.
         """
         lease = await store.acquire(session, new_holder(), force=force)
         try:
@@ -139,6 +151,7 @@ class Session(Agent):
             if (unfinished := history.unfinished).exchange is not None:
                 await add_delegate_usage(store, session, unfinished.call_ids, unfinished.tracker)
             opened = cls(store, lease, info, history, **options)
+            opened.deps = opened._runtime.deps = deps
         except BaseException:
             try:
                 await store.release(lease)
@@ -158,7 +171,7 @@ class Session(Agent):
             raise
         return opened
 
-    def _may_get_tools(self, model: ModelLike) -> bool:
+    def _may_get_tools(self) -> bool:
         return True  # clients bring theirs
 
     def _begin_with(self, request: ReadPrompt) -> None:
@@ -166,6 +179,18 @@ class Session(Agent):
             "A stored session begins with the messages of the agent that it is created with; give the earlier ones to "
             "heald.Agent(history=…), and send the last message."
         )
+
+    def _restore_agent(self, history: SessionHistory) -> None:
+        """Continue with the agent that the conversation was handed over to."""
+        state = history.state
+        if self._handover is not None:
+            self._handover.restore(state.agent, state.next_agent)
+        elif state.agent:
+            logging.getLogger("heald").warning(
+                "The session %s was handed over to the agent %r, and is opened without handoffs.",
+                self.session,
+                state.agent,
+            )
 
     def _restore_whole_results(self, history: SessionHistory) -> None:
         """Make the handles of large results known that earlier processes kept."""
@@ -180,40 +205,24 @@ class Session(Agent):
 
     # --- the agent interface -----------------------------------------------------------------------------------------
 
-    def send(
-        self,
-        prompt: Prompt,
-        *,
-        output: Any = None,
-        when_busy: WhenBusy = "queue",
-        client_request_id: str | None = None,
-        cause: str | None = None,
-        budget: Budget | None = None,
-    ) -> ExchangeInterface:
+    def _check_open(self) -> None:
         if self._recorder.error is not None:
             raise self._recorder.error
-        return super().send(
-            prompt,
-            output=output,
-            when_busy=when_busy,
-            client_request_id=client_request_id,
-            cause=cause,
-            budget=budget,
-        )
 
-    async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
-        """Run one exchange and yield its events once they are stored. Leaving the loop cancels."""
-        async with aclosing(super().stream(prompt, output=output)) as events:
+    async def _read_events(
+        self, streamed: StreamedExchange, prompt: Prompt, output: Any, deps: object
+    ) -> AsyncGenerator[Event]:
+        async with aclosing(super()._read_events(streamed, prompt, output, deps)) as events:
             async for event in events:
                 yield event
-        if self._recorder.error is not None:
-            raise self._recorder.error
+        self._check_open()
 
-    def run_sync(self, prompt: Prompt, *, output: Any = None) -> AgentResult:
-        """Call `run` from another thread than that of the event loop which opened the session."""
+    def _run_in_background(self, prompt: Prompt, output: Any, deps: object) -> AgentResult[Any]:
+        """Run a request in the event loop that opened the session, from another thread."""
         if is_in_loop(self._loop):
             raise ConfigurationError("A session lives in the event loop that opened it; await its `run` there.")
-        return asyncio.run_coroutine_threadsafe(self.run(prompt, output=output), self._loop).result()
+        running = self.run(prompt, output=output, deps=deps)
+        return asyncio.run_coroutine_threadsafe(running, self._loop).result()
 
     async def suspend(self) -> None:
         """Close the session and keep its queued requests for the next writer."""
@@ -293,7 +302,7 @@ class Session(Agent):
         return self._stored_settings
 
     @property
-    def resumed(self) -> list[ExchangeInterface]:
+    def resumed(self) -> list[ExchangeInterface[Any]]:
         """Requests that were queued when the last writer stopped, and are continued by this one."""
         return list(self._resumed)
 
@@ -301,7 +310,7 @@ class Session(Agent):
         """Wait until every event so far is stored."""
         await self._recorder.flush()
 
-    async def accepted(self, exchange: ExchangeInterface) -> None:
+    async def accepted(self, exchange: ExchangeInterface[Any]) -> None:
         """Wait until a request that was just sent is stored. From then on it is answered, even after a crash, or the
         log has the reason why not. Raises the error of the store."""
         await asyncio.sleep(0)  # a request that starts at once is published by the first step of its task
@@ -317,22 +326,27 @@ class Session(Agent):
         self.permissions.planning = planning
         await self.configure(planning=planning)
 
-    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+    async def set_client_tools(
+        self, tools: Sequence[ClientToolLike], precedence: ClientPrecedence = "distinct"
+    ) -> None:
         """Replace the tools that clients run, and store them. The model is offered them from its next turn on.
 
         Those that the program gave when it opened the session stay, unless one of the new ones has the same name.
+        `precedence` says how they stand to the agent's own tools.
         """
         definitions = read_client_tools(tools)
         names = {definition.name for definition in definitions}
         program_tools = [definition for definition in self._given_client_tools if definition.name not in names]
-        await super().set_client_tools([*program_tools, *definitions])
-        await self.configure(client_tools=definitions)
+        self._runtime.set_client_tools([*program_tools, *definitions], precedence)
+        await self.configure(client_tools=definitions, client_precedence=precedence)
 
-    def _without_shadows(self, definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
-        """Return the stored client tools without those whose names the agent has come to use itself."""
-        usable = {
-            definition.name: definition for definition in definitions if definition.name not in self._runtime.registry
-        }
+    def _without_shadows(
+        self, definitions: Sequence[ToolDefinition], precedence: ClientPrecedence
+    ) -> list[ToolDefinition]:
+        """Return the stored client tools without those whose names the agent has come to use itself, unless the
+        client's win."""
+        agent_names = self._runtime.registry.agent_names if precedence == "distinct" else []
+        usable = {definition.name: definition for definition in definitions if definition.name not in agent_names}
         for name in {definition.name for definition in definitions} - usable.keys():
             logging.getLogger("heald").warning("The agent has its own tool %s now; the client's is dropped.", name)
         return list(usable.values())
@@ -390,7 +404,27 @@ class Session(Agent):
         self._check_idle()  # an exchange may have started meanwhile
         self.publish(SessionRewound(seq))
         self._conversation.messages[:] = history.state.context
+        if self._handover is not None:
+            await self._handover.close_model()
+            self._handover.restore(history.state.agent, history.state.next_agent)
         await self._recorder.flush()
+
+    async def fork(
+        self, at: int | None = None, *, change: ForkChange | None = None, title: str | None = None
+    ) -> "Session[OutputT]":
+        """Fork the session at an event, the last one by default, and open the fork with the options of this session.
+
+        Up to that event the logs are equal and no model is asked. From there on the fork continues as the `change`
+        says, see `ForkChange`; `resumed` has the exchange that runs in it. The caller closes the fork.
+        """
+        await self._recorder.flush()
+        info = await fork_session(self._store, self.session, at, title=title, change=change, by="")
+        options = {**self._open_options}
+        if change is not None and change.model is not None:
+            options["model"] = change.model
+        if isinstance(workspace := options.get("workspace"), MemoryWorkspace):
+            options["workspace"] = await open_initial_files(self._store, self.session, workspace)
+        return await Session.open(self._store, info.id, deps=self.deps, **options)
 
     def _check_idle(self) -> None:
         if self.current is not None:

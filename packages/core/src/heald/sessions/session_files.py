@@ -1,6 +1,7 @@
 """The files of a session: restored from its log, also without the right to write it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from heald.sessions.history import SessionHistory, read_history
 from heald.sessions.session_info import SessionInfo
@@ -63,3 +64,16 @@ async def open_stored_files(store: Store, info: SessionInfo, folder: str | None 
     workspace = MemoryWorkspace() if folder is None else DiskWorkspace(folder)
     restore_files(workspace, history, contents)
     return workspace
+
+
+async def open_initial_files(store: Store, session: str, workspace: MemoryWorkspace) -> MemoryWorkspace:
+    """Return the files of a project as they were before the log of its session. `workspace` has them as they are."""
+    history = await read_history(store, session, SessionSettings())
+    await add_delegated_changes(store, session, history)
+    files = {path: workspace.read(path, remember=False) for path in workspace.paths}
+    for change in reversed(history.changes):
+        files.pop(change.path, None)
+        if change.found is not None:
+            with suppress(NoSuchBlob):
+                files[change.path] = await store.blob(session, change.found)
+    return MemoryWorkspace(files)

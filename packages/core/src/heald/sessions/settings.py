@@ -1,7 +1,7 @@
 """The settings that are stored with a session."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -9,18 +9,25 @@ from heald.agent.budget import Budget
 from heald.agent.folder_extras import FolderExtras
 from heald.agent.request_callbacks import OnApproval, default_mode
 from heald.agent.text_editing import EditFormat
+from heald.agent.tool_search import SHARE
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Reason, Settings
+from heald.tools.client_tools import ClientPrecedence
 from heald.tools.compact import ToolProfile
 from heald.tools.permissions import Mode
+
+if TYPE_CHECKING:
+    from heald.agent.agent_files import AgentFiles
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Models and tools are stored by name. Functions, keys and scripted models are given when the session is opened."""
 
     model: str = ""
+    agent: str = ""
+    """The agent of a file that begins the conversation: `agents/NAME.md`."""
     tools: list[str] = []
     instructions: str = ""
     permissions: Mode | None = None
@@ -39,6 +46,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     cache: bool = False
     """Whether the results of pure tools are cached."""
     tool_profile: ToolProfile = "auto"
+    tool_search: float | None = SHARE
     edit_format: EditFormat = "auto"
     history: list[Message] = []
     """Messages before the beginning of the log, from a conversation that a client brought along."""
@@ -46,6 +54,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The initial files of a project: paths, and the digests of their contents."""
     client_tools: list[ToolDefinition] = []
     """Tools that clients run."""
+    client_precedence: ClientPrecedence = "distinct"
+    """How they stand to the agent's own."""
     always: list[str] = []
     """Digests of the calls that a person allowed for the rest of the session."""
     deleted_responses: list[int] = []
@@ -69,6 +79,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             "settings": Settings(extra=self.extra) if self.extra else None,
             "cache": self.cache,
             "tool_profile": self.tool_profile,
+            "tool_search": self.tool_search,
             "edit_format": self.edit_format,
         }
 
@@ -90,5 +101,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             raise ConfigurationError(f"The settings of the session cannot be read: {error}.") from None
 
 
+FindAgents = Callable[[str | None], "AgentFiles"]
+"""Finds the agents of files that a session in a folder, or in none, may have."""
 FindExtras = Callable[[str | None, SessionSettings], FolderExtras]
 """Finds what a folder, or none, adds to a session with these settings."""

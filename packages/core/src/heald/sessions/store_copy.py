@@ -9,7 +9,7 @@ from heald.core.envelope import Event
 from heald.sessions.leases import new_holder
 from heald.sessions.one_node import as_shared
 from heald.sessions.session_info import SessionInfo
-from heald.sessions.store import Store, iterate_events, iterate_sessions
+from heald.sessions.store import Store, iterate_delegates, iterate_events, iterate_sessions
 from heald.sessions.store_errors import NoSuchSession, SessionExists, StoreCorrupt
 
 _BATCH = 500
@@ -55,6 +55,13 @@ async def copy_sessions(
         for name, data in (await as_shared(source).read_records(kind)).items():
             await as_shared(target).put_record(kind, name, data, only_new=True)
     return CopyResult(copied=copied, events=events, existing=existing, damaged=tuple(damaged))
+
+
+async def copy_session(source: Store, target: Store, session: str) -> None:
+    """Copy one session with its log, its blobs and its delegates. Raises `SessionExists` if the target has it."""
+    await _copy_session(source, target, await source.info(session))
+    async for delegate in iterate_delegates(source, session):
+        await _copy_session(source, target, delegate)
 
 
 async def _copy_session(source: Store, target: Store, listed: SessionInfo) -> int:

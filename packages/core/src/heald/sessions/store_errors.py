@@ -41,16 +41,22 @@ class DamagedFile(StoreCorrupt):
 
 
 class NoSuchSession(NotFound, StoreError):
+    """The store has no session of that id."""
+
     def __init__(self, session: str) -> None:
         super().__init__(f"There is no session {session[:100]!r}; list the sessions to see which there are.")
 
 
 class NoSuchBlob(NotFound, StoreError):
+    """The session has no content of that digest."""
+
     def __init__(self, digest: str) -> None:
         super().__init__(f"The session has no blob {digest[:80]!r}.")
 
 
 class SessionExists(StoreError):
+    """A session of that id exists already."""
+
     code = "invalid_request"
 
 

@@ -1,12 +1,13 @@
 """Continues or closes the exchange that a crashed writer left open.
 
 An open message is discarded. A started call without a result becomes `interrupted`, since its effect is unknown, unless
-it may be repeated or the log shows its whole effect. To continue, the other calls run and the model is asked for the
-next turn (`heald.agent.continuation`). To close, they are cancelled, a waiting approval is denied, and the exchange
-ends: cancelled if that was requested, else failed.
+it may be repeated or the log shows its whole effect. A call that a program made is never run: the program has ended
+with the process. To continue, the other calls run and the model is asked for the next turn
+(`heald.agent.continuation`). To close, they are cancelled, a waiting approval is denied, and the exchange ends:
+cancelled if that was requested, else failed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from heald.agent.assembler import MessageAssembler
@@ -36,6 +37,7 @@ from heald.core.events import (
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
+    SessionForked,
     SessionReleased,
     SessionResumed,
     ToolCompleted,
@@ -54,6 +56,8 @@ ENDED = "The process ended"
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
 
 
+_MAX_MADE = 20
+"""Calls of a program that its result lists."""
 MAX_ATTEMPTS = 3
 """How often a call is started at most, so that a call that kills its process is not repeated for ever."""
 MAX_CRASHES = 3
@@ -72,6 +76,8 @@ class UnfinishedExchange:
     """The last seq at which the log holds no incomplete turn."""
     is_released: bool = False
     """The last writer left the exchange open on purpose."""
+    is_forked: bool = False
+    """The log is that of a fork with a change, which nobody has continued yet."""
     crashes: int = 0
     """How often a process has ended while a call of the exchange ran, before the last one."""
     lost_turns: int = 0
@@ -82,6 +88,8 @@ class UnfinishedExchange:
     _began: float = 0.0
     _last: float = 0.0
     _message_billed: bool = False
+    _billed_usd: float = 0.0  # the price of answers, where their events hold it
+    _unbilled: Usage = field(default_factory=Usage)  # the usage of the other answers
     _cancelled: str | None = None
     _errors: int = 0
     _error_messages: int = 0
@@ -103,6 +111,11 @@ class UnfinishedExchange:
     _tracker: ExchangeTracker = field(default_factory=ExchangeTracker)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the log holds no incomplete turn."""
+        return not self._missing
+
+    @property
     def repeatable(self) -> list[UnfinishedCall]:
         """Started calls that may be repeated. After a cancel there are none."""
         if self._cancelled is not None:
@@ -110,7 +123,7 @@ class UnfinishedExchange:
         return [
             call
             for call in self.calls.values()
-            if call.started and call.idempotent and not call.waits and call.attempt < MAX_ATTEMPTS
+            if call.started and call.idempotent and not (call.waits or call.is_inner) and call.attempt < MAX_ATTEMPTS
         ]
 
     @property
@@ -129,8 +142,11 @@ class UnfinishedExchange:
         if message:
             lost = ErrorInfo(code="node_lost", message=f"{why} before the message was finished.", retryable=True)
             yield RetryScheduled(message, self._attempt + 1, 0.0, lost)
-        for call in self.calls.values():
-            if call.started and not (self._is_repeatable(call) and may_run(call)):
+        for name, call in self.calls.items():
+            if call.is_inner:
+                yield from self._deny_approvals(name, why)
+        for call in self._inner_first():
+            if call.is_inner or (call.started and not (self._is_repeatable(call) and may_run(call))):
                 yield from self._close_call(call, why)
             elif call.call.id in self._previews:
                 yield FilePreviewReset(call.call.id, self._previews[call.call.id])
@@ -152,6 +168,8 @@ class UnfinishedExchange:
             results=self._results,
             steering=self._steering,
             has_text_calls=self._has_text_calls,
+            billed_usd=self._billed_usd,
+            unbilled=self._unbilled,
         )
 
     @property
@@ -175,14 +193,22 @@ class UnfinishedExchange:
         runs = any(call.started and not call.waits for call in self.calls.values())
         return self.crashes + runs, self.lost_turns + (not runs)
 
+    def _inner_first(self) -> list[UnfinishedCall]:
+        """The open calls, those of a program before the one that runs it."""
+        return sorted(self.calls.values(), key=lambda call: not call.is_inner)
+
     def _is_repeatable(self, call: UnfinishedCall) -> bool:
         return call.waits or (call.idempotent and call.attempt < MAX_ATTEMPTS)
 
     def preview_resets(self) -> Iterator[Payload]:
         """Yield the resets of the previews of files that those calls were to write."""
         for call in self.repeatable:
-            if call.call.id in self._previews:
-                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
+            yield from self.reset_preview(call.call.id)
+
+    def reset_preview(self, call: str) -> Iterator[Payload]:
+        """Yield the reset of the preview of the file that a call was to write, if there is one."""
+        if call in self._previews:
+            yield FilePreviewReset(call, self._previews[call])
 
     def feed(self, event: Event) -> None:
         self._track(event)
@@ -208,7 +234,7 @@ class UnfinishedExchange:
             yield payload
         for approval, call in self._approvals.items():
             yield ApprovalResolved(approval, call, "denied", f"{why} before it was decided.")
-        for call in self.calls.values():
+        for call in self._inner_first():
             yield from self._close_call(call, why)
         for message in self._steering:  # messages that the model did not see are still part of the conversation
             yield UserMessage(message)
@@ -230,10 +256,13 @@ class UnfinishedExchange:
             case MessageStart(attempt=attempt):
                 self._message_billed, self._message, self._discarded = False, None, ""
                 self._attempt = attempt
-            case MessageDelta():
+            case MessageDelta(usage=usage, cost_usd=usd):
                 self._message_billed = True
-            case MessageDiscarded(message_id=message):
+                self._billed_usd += usd or 0.0
+                self._unbilled += usage if usd is None else Usage()
+            case MessageDiscarded(message_id=message, usage=usage):
                 self._discarded = message
+                self._unbilled += usage
             case RetryScheduled():
                 self._discarded = ""
             case MessageStop(message_id=message):
@@ -245,11 +274,12 @@ class UnfinishedExchange:
             case ToolCall(id=call):
                 self.calls[call] = UnfinishedCall(payload)
                 self.call_ids.add(call)
-                self._has_text_calls = self._message is not None and payload not in self._message.tool_calls
+                if payload.parent is None:
+                    self._has_text_calls = self._message is not None and payload not in self._message.tool_calls
             case ToolPlanned(id=call):
                 self._missing.discard(call)
             case ToolResult(id=call):
-                self.calls.pop(call, None)
+                self._end_call(payload)
                 self._previews.pop(call, None)
                 self._results[call] = payload
             case ApprovalRequested(approval=approval, call_id=call):
@@ -268,10 +298,13 @@ class UnfinishedExchange:
                 self._error_messages += 1
             case SessionReleased():
                 self.is_released = True
+            case SessionForked():
+                self.is_released = self.is_forked = True
+                self.crashes = self.lost_turns = 0
             case SessionResumed():
                 if payload.crashed:
                     self.crashes, self.lost_turns = self._count_ends()
-                self.is_released = False
+                self.is_released = self.is_forked = False
             case _:
                 pass
         if payload.layer == "state":
@@ -279,6 +312,11 @@ class UnfinishedExchange:
         if payload.layer == "stream":
             self._assembler.feed(payload)
         self._tracker.feed(payload)
+
+    def _end_call(self, result: ToolResult) -> None:
+        ended = self.calls.pop(result.id, None)
+        if ended is not None and ended.is_inner and (parent := self.calls.get(ended.call.parent or "")) is not None:
+            parent.made.append(f"{result.name}: {result.status}")
 
     def _track_call(self, event: Event) -> None:
         """Record the state of an open call."""
@@ -293,7 +331,7 @@ class UnfinishedExchange:
             case ApprovalResolved(call_id=name) if call := self.calls.get(name):
                 call.approval = None
                 call.decision = Approval(
-                    payload.decision == "allowed", payload.reason, payload.input, always=payload.always
+                    payload.decision == "allowed", payload.reason, payload.input, payload.always, payload.by
                 )
             case QuestionAsked(call_id=name) if call := self.calls.get(name):
                 call.question = payload
@@ -324,6 +362,7 @@ class UnfinishedExchange:
         self.call_ids = set()
         self._cancelled, self._errors, self._error_messages = None, 0, 0
         self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()
+        self._billed_usd, self._unbilled = 0.0, Usage()
 
     # --- closing -----------------------------------------------------------------------------------------------------
 
@@ -342,18 +381,20 @@ class UnfinishedExchange:
 
     def _close_call(self, open_call: UnfinishedCall, why: str) -> Iterator[Payload]:
         call = open_call.call
-        status: ToolStatus = "interrupted" if open_call.started else "cancelled"
+        status = _status_of(open_call)
         text = f"{why} before this call was run."
-        if open_call.started:
+        if status == "interrupted":
             changes = f" It has changed {', '.join(dict.fromkeys(open_call.changed))}." if open_call.changed else ""
+            if made := self._describe_made(open_call):
+                changes += f" Its program had made these calls: {made}."
             text = (
                 f"{why} while this call ran, so it is not known whether it took effect.{changes} "
                 "Look at the outcome before you call it again."
             )
         if call.invalid is not None:
-            status, text = "invalid_input", call.invalid.message
-        elif open_call.started and open_call.wrote_all:
-            status, text = "ok", f"Done: {', '.join(dict.fromkeys(open_call.changed))} was written."
+            text = call.invalid.message
+        elif status == "ok":
+            text = f"Done: {', '.join(dict.fromkeys(open_call.changed))} was written."
         if call.id in self._previews:
             yield FilePreviewReset(call.id, self._previews[call.id])
         yield (
@@ -365,6 +406,25 @@ class UnfinishedExchange:
         yield result
         if (message := tool_use_result(call, result)) is not None:
             yield message
+
+    def close_calls_of(self, program: str, ended: Collection[str], why: str) -> Iterator[Payload]:
+        """Yield the payloads that close the open calls of a program, except those that have `ended`."""
+        for name, call in self.calls.items():
+            if call.call.parent == program and name not in ended:
+                yield from self._deny_approvals(name, why)
+                yield from self._close_call(call, why)
+
+    def _deny_approvals(self, call: str, why: str) -> Iterator[Payload]:
+        for approval, name in self._approvals.items():
+            if name == call:
+                yield ApprovalResolved(approval, name, "denied", f"{why} before it was decided.")
+
+    def _describe_made(self, program: UnfinishedCall) -> str:
+        """List the calls that a program has made, and how they ended or will be closed."""
+        open_calls = [call for call in self.calls.values() if call.call.parent == program.call.id]
+        made = [*program.made, *(f"{call.call.name}: {_status_of(call)}" for call in open_calls)]
+        rest = len(made) - _MAX_MADE
+        return ", ".join([f"{rest} others", *made[-_MAX_MADE:]] if rest > 0 else made)
 
     def _close_exchange(self, why: str) -> Iterator[Payload]:
         took = round(max(self._last - self._began, 0.0) * 1000, 3)
@@ -383,3 +443,12 @@ class UnfinishedExchange:
             yield ErrorMessage(lost)
         yield ConversationInterrupted(f"{why} while the exchange ran.")
         yield self._tracker.response("failed", took, error=lost)
+
+
+def _status_of(call: UnfinishedCall) -> ToolStatus:
+    """Return the status of a call that is closed without having ended by itself."""
+    if call.call.invalid is not None:
+        return "invalid_input"
+    if call.started and call.wrote_all:
+        return "ok"
+    return "interrupted" if call.started else "cancelled"

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from heald.core.arguments import CheckedFields
 from heald.core.digest import sha256
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
@@ -28,7 +29,7 @@ class NotPending(HealdError):
     code = "invalid_request"
 
 
-class Approval(msgspec.Struct, frozen=True):
+class Approval(msgspec.Struct, frozen=True, metaclass=CheckedFields):
     """The user's decision on a call."""
 
     allowed: bool
@@ -37,6 +38,8 @@ class Approval(msgspec.Struct, frozen=True):
     """Arguments that replace those of the call."""
     always: bool = False
     """Allow the identical call for the rest of the session."""
+    by: str = ""
+    """Who decided, for the log."""
 
 
 class ApprovalQuestion(msgspec.Struct, frozen=True):
@@ -140,6 +143,7 @@ class PendingApprovals:
                     decision.reason,
                     decision.arguments,
                     decision.always,
+                    decision.by,
                 )
             )
 

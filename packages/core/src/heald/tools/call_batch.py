@@ -129,7 +129,10 @@ class CallBatch:
             _report_abandoned(tasks[task])
 
     def _plan(self, running: RunningCall) -> PlannedCall | None:
-        planned = self._runtime.plan(running.call)
+        call = running.call
+        if self._runtime.check_written is not None and call.invalid is None and call.parent is None:
+            call = self._runtime.check_written(call)
+        planned = call if isinstance(call, ToolFault) else self._runtime.plan(call)
         if isinstance(planned, ToolFault):
             self._record(running, self._failure(running, planned))
             return None
@@ -194,19 +197,22 @@ class CallBatch:
         runtime, tool, call = self._runtime, planned.tool, running.call
         running.started = monotonic()
         running.context = ToolContext(
-            call,
+            planned.call,
             runtime.workspace,
             emit=self._publish,
             keep=runtime.session_objects,
             ask=self._ask,
             loop=self._loop,
             host=runtime,
+            deps=runtime.deps,
         )
         if call.id not in self._waiting:
             held = running.ticket.held if running.ticket is not None else []
             summary = call_summary(tool, planned.arguments)
+            if planned.call.name != call.name:
+                summary = f"{planned.call.name} {summary}"
             attempt = self._attempts.get(call.id, 1)
-            self._emit(ToolExecuting(call.id, tool.definition.name, attempt, held, summary, tool.idempotent))
+            self._emit(ToolExecuting(call.id, call.name, attempt, held, summary, tool.idempotent))
         elif tool.on_client:
             self._on_client[call.id] = None
             self._report_waiting()
@@ -282,8 +288,9 @@ class CallBatch:
         content = mask.hide_content(output.content)
         if path := self._runtime.secret_path(planned):
             content = _hide_all_values(content, path)
-        content, whole = self._runtime.fit_content(content, limit)
-        if planned.changed:
+        is_inner = running.call.parent is not None  # a program reads its result, not the model
+        content, whole = self._runtime.fit_content(content, limit, offer_rest=not is_inner)
+        if planned.changed and not is_inner:
             content = _with_note(
                 content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
             )

@@ -5,7 +5,7 @@ Definitions come from outside and are checked here.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, as_object, encode
@@ -28,6 +28,9 @@ _MARGIN = 60.0  # seconds; a call that waits for a client ends by its own time l
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parameters")
 ClientToolLike = ToolDefinition | Tool | Mapping[str, Any]
 """A definition, or an object with its name, description and schema. Of a `Tool` only the definition is used."""
+ClientPrecedence = Literal["distinct", "beside", "only"]
+"""How tools of a client stand to the agent's own: their names must be `distinct`; they are offered `beside` the agent's
+and win over one of the same name; or they are the `only` ones, and the agent's are off."""
 
 
 def read_client_tools(tools: Iterable[object]) -> list[ToolDefinition]:

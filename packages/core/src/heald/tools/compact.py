@@ -6,7 +6,6 @@ they are.
 """
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Literal
 
 import msgspec
@@ -47,20 +46,15 @@ _STAND_INS = {
 def compact_definitions(tools: Iterable[Tool]) -> list[ToolDefinition]:
     """Return the definitions for a model with a small context."""
     offered = {tool.name: tool.definition for tool in tools}
-    builtin = {name for name, definition in offered.items() if definition.description in _builtin_descriptions()}
+    from heald.tools.families import builtin_descriptions
+
+    builtin = {name for name, definition in offered.items() if definition.description in builtin_descriptions()}
     left_out = {name for name, other in _STAND_INS.items() if name in builtin and other in builtin}
     return [
         _compact(definition) if name in builtin and name in _SHORT else definition
         for name, definition in offered.items()
         if name not in left_out
     ]
-
-
-@cache
-def _builtin_descriptions() -> frozenset[str]:
-    from heald.tools.families import families
-
-    return frozenset(tool.definition.description for family in families().values() for tool in family)
 
 
 def _compact(definition: ToolDefinition) -> ToolDefinition:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from heald.core.events import ToolOutputDelta
 from heald.core.messages import File, Image, ResultPart, Text, ToolCall
 from heald.core.payload import Payload
+from heald.core.type_parameters import DepsT
 from heald.tools.result_text import plain_text
 from heald.tools.session_objects import SessionObjects
 from heald.tools.tool_fault import ToolFault
@@ -14,6 +15,7 @@ from heald.tools.tool_output import join_output, to_content
 from heald.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
+    from heald.tools.inner_calls import InnerCalls
     from heald.tools.runtime import ToolRuntime
     from heald.tools.secret_mask import SecretMask
 
@@ -30,8 +32,11 @@ Ask = Callable[[ToolCall, str, Sequence[str]], Awaitable[str]]
 """Asks the user a question, with suggested answers, and waits for the answer."""
 
 
-class ToolContext:
-    """The context of a running call. A tool gets it through a parameter of this type, hidden from the model."""
+class ToolContext(Generic[DepsT]):
+    """The context of a running call. A tool gets it through a parameter of this type, hidden from the model.
+
+    `ToolContext[Shop]` is the context of a call in an exchange with `deps` of the type `Shop`.
+    """
 
     __slots__ = (
         "_ask",
@@ -46,7 +51,9 @@ class ToolContext:
         "_workspace",
         "cached",
         "call",
+        "deps",
         "host",
+        "inner_calls",
         "spent",
     )
 
@@ -60,8 +67,12 @@ class ToolContext:
         ask: Ask,
         loop: asyncio.AbstractEventLoop | None = None,
         host: "ToolRuntime | None" = None,
+        deps: DepsT = cast("Any", None),  # noqa: B008
     ) -> None:
         self.call = call
+        """The call: its id, the name of the tool, and the arguments as the model wrote them."""
+        self.deps = deps
+        """The object that the program gave to `run`, `send`, `stream`, `open_session` or `App` for its tools."""
         self._workspace = workspace
         self._emit = emit
         self._keep = keep
@@ -77,6 +88,8 @@ class ToolContext:
         """The cost of the call so far in US dollars; None if a cost is unknown."""
         self.host = host
         """The runtime of the call. Subagents share its locks and approvals."""
+        self.inner_calls: InnerCalls | None = None
+        """The calls that it makes of other tools, if it does."""
 
     @property
     def workspace(self) -> Workspace:
@@ -95,13 +108,17 @@ class ToolContext:
         return self._stopping or self._closed
 
     def stop(self) -> None:
-        """Mark the call as cancelled."""
+        """Mark the call as cancelled. Calls that it has made are cancelled at once: none of them starts any more."""
         self._stopping = True
+        if self.inner_calls is not None:
+            self.inner_calls.stop()
 
     def close(self) -> None:
         """Mark the call as ended. Further events of the function are ignored."""
         if self._held:
             self.flush_output()
+        if self.inner_calls is not None:
+            self.inner_calls.close()  # their results precede the one of this call
         self._closed = True
 
     def emit(self, payload: Payload) -> None:

@@ -6,10 +6,12 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from heald.core.arguments import check_fields
+from heald.core.arguments import CheckedFields, check_fields
+from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
-from heald.core.messages import ToolDefinition
+from heald.core.messages import ToolCall, ToolDefinition
+from heald.core.short_text import quote
 from heald.tools.context import ToolContext
 from heald.tools.validation import Validator
 from heald.tools.workspace.base import Workspace
@@ -59,7 +61,7 @@ class WholeFile:
 Effect = Literal["none", "read", "write", "run", "network", "any"]
 """The side effect of a tool. `any` is the default of functions that declare none."""
 
-Run = Callable[[JsonObject, ToolContext], Awaitable[Any]]
+Run = Callable[[JsonObject, ToolContext[Any]], Awaitable[Any]]
 """Called with arguments that match the schema. Returns any value or a `ToolOutput`, or raises a `ToolFault`."""
 
 
@@ -78,10 +80,19 @@ def stays_inside(_: JsonObject) -> str | None:
     return None
 
 
-class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True, metaclass=CheckedFields):
+    """A tool that a model may call. `heald.tool` makes one of a function; make one directly for a schema of your own.
+
+    What is not set is unknown, and treated with caution: such a tool may change anything, is never repeated after a
+    crash, and its results are not cached.
+    """
+
     definition: ToolDefinition
+    """The name, the description and the JSON Schema of the arguments, as the model gets them."""
     run: Run
+    """Runs one call: a coroutine function of the arguments and the `ToolContext`."""
     effect: Effect = "any"
+    """What a call may do: `none`, `read`, `write`, `run`, `network` or `any`. Permissions decide by it."""
     access: Callable[[JsonObject], Sequence[Access]] | None = None
     """The resources that a call with these arguments locks."""
     subjects: Callable[[JsonObject], Sequence[str] | None] | None = None
@@ -101,21 +112,42 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     pure: bool = False
     """The result depends only on the arguments and the files, so it may be cached."""
     idempotent: bool = False
+    """A repeated call has no further effect, so a call that a crash interrupted is run again."""
     sequential: bool = False
     """Never runs concurrently with another call of the same message."""
     identity: str = ""
     """A digest of the tool if another can appear under its name. A permanent approval counts for one identity."""
     on_client: bool = False
     """A client runs it: the call waits for the result and needs no lock and no slot."""
+    stands_for: Callable[[JsonObject], ToolCall] | None = None
+    """Returns the call of another tool that a call of this one stands for. That one is permitted, runs and is recorded;
+    this one never runs. Raises ToolFault."""
+    from_programs: bool = True
+    """Whether programs of `run_program` may call it."""
+    deps_types: tuple[Any, ...] = ()
+    """The types that `ToolContext.deps` must have. A request without them is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)
+        self._check_name()
         _ = self.validator  # reports a wrong schema when the tool is made
+
+    def _check_name(self) -> None:
+        """Refuse a name that APIs refuse, while the tool is made: a request with it would fail."""
+        if not TOOL_NAME.match(self.name):
+            raise ConfigurationError(
+                f"{self.name[:80]!r} is not a valid name for a tool: use at most 64 letters, digits, _ and -."
+            )
 
     @cached_property
     def validator(self) -> Validator:
+        """Checks arguments by the schema."""
         return Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
 
     @property
     def name(self) -> str:
+        """The name of the tool."""
         return self.definition.name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {quote(self.definition.description)}>"

@@ -3,6 +3,7 @@ returns one for a sandbox."""
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING
 
 from heald.core.errors import ConfigurationError
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 ToolFamily = Sequence[Tool] | Callable[["Sandbox | None"], Sequence[Tool]]
 """An entry of `heald.tools`."""
 ALL = "all"
-"""The name of all tools together."""
+"""The name of all tools together, except those of families that change how a model works."""
+_NOT_IN_ALL = frozenset({"code"})
 
 
 def families(sandbox: "Sandbox | None" = None) -> dict[str, tuple[Tool, ...]]:
@@ -46,6 +48,12 @@ def load_family(name: str, sandbox: "Sandbox | None" = None) -> tuple[Tool, ...]
     return tools
 
 
+@cache
+def builtin_descriptions() -> frozenset[str]:
+    """Return the descriptions of the tools of all families, by which a built-in tool is told from others."""
+    return frozenset(tool.definition.description for family in families().values() for tool in family)
+
+
 def tool_names() -> set[str]:
     """Return the names that `named_tools` accepts: tools, families and `all`."""
     return {ALL} | {name for family, tools in families().items() for name in (family, *(tool.name for tool in tools))}
@@ -65,7 +73,7 @@ def _find_tools(name: str, sandbox: "Sandbox | None") -> Sequence[Tool]:
     groups = families(sandbox)
     tools = {tool.name: tool for family in groups.values() for tool in family}
     if name == ALL:
-        return list(tools.values())
+        return [tool for family, members in groups.items() if family not in _NOT_IN_ALL for tool in members]
     if name in tools:
         return [tools[name]]
     choices = [*groups, ALL, *tools]

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 from os import PathLike
-from typing import Annotated, Any, cast, overload
+from typing import Annotated, Any, Generic, cast, get_args, get_origin, overload
 
 import msgspec
 
@@ -18,6 +18,7 @@ from heald.core.arguments import check_keywords
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
 from heald.core.messages import ToolDefinition
+from heald.core.type_parameters import Parameters, ReturnT
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Access, CallPreview, Effect, Tool
 from heald.tools.docstrings import read_docstring
@@ -29,8 +30,22 @@ from heald.tools.workspace.base import Workspace
 Function = Callable[..., Any]
 
 
+class FunctionTool(Tool, Generic[Parameters, ReturnT], frozen=True, kw_only=True):
+    """A tool made of a function by `heald.tool`. Calling it calls the function."""
+
+    function: Callable[Parameters, ReturnT]
+    """The function itself."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        vars(self).update(__name__=self.name, __doc__=self.function.__doc__, __wrapped__=self.function)
+
+    def __call__(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> ReturnT:
+        return self.function(*arguments, **keywords)
+
+
 @overload
-def tool(function: Function, /) -> Tool: ...
+def tool(function: Callable[Parameters, ReturnT], /) -> FunctionTool[Parameters, ReturnT]: ...
 
 
 @overload
@@ -49,7 +64,8 @@ def tool(
     pure: bool = False,
     idempotent: bool = False,
     sequential: bool = False,
-) -> Callable[[Function], Tool]: ...
+    from_programs: bool = True,
+) -> Callable[[Callable[Parameters, ReturnT]], FunctionTool[Parameters, ReturnT]]: ...
 
 
 def tool(
@@ -59,24 +75,36 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     **options: Any,
-) -> Tool | Callable[[Function], Tool]:
-    """Turn a typed function into a tool. `heald.Tool` describes the options."""
+) -> FunctionTool[..., Any] | Callable[[Function], FunctionTool[..., Any]]:
+    """Turn a typed function into a tool. `heald.Tool` describes the options.
+
+    The signature becomes the JSON Schema and the docstring the description. A parameter of type `ToolContext` is hidden
+    from the model. The tool can be called like the function.
+    """
     if function is None:
-        return lambda decorated: tool_of(decorated, name=name, description=description, **options)
+
+        def decorate(decorated: Function) -> FunctionTool[..., Any]:
+            return tool_of(decorated, name=name, description=description, **options)
+
+        return decorate
     return tool_of(function, name=name, description=description, **options)
 
 
-_OPTIONS = ("name", "description", *(name for name in Tool.__struct_fields__ if name not in ("definition", "run")))
+_NOT_OPTIONS = ("definition", "run", "deps_types")
+_OPTIONS = ("name", "description", *(name for name in Tool.__struct_fields__ if name not in _NOT_OPTIONS))
 
 
-def tool_of(function: Function, *, name: str | None = None, description: str | None = None, **options: Any) -> Tool:
+def tool_of(
+    function: Function, *, name: str | None = None, description: str | None = None, **options: Any
+) -> FunctionTool[..., Any]:
+    """Make a tool of a function. Raises ConfigurationError if its signature cannot be one of a tool."""
     check_keywords("tool", options, _OPTIONS)
-    if not callable(function):
+    if not callable(function) or isinstance(function, Tool):
         raise ConfigurationError(f"tool: {function!r} is not a function; decorate a function with @heald.tool.")
     tool_name = name or getattr(function, "__name__", type(function).__name__)
     where = f"The tool {tool_name!r}"
     documented, parameter_texts = read_docstring(function)
-    fields, context = _parameters(function, parameter_texts, where)
+    fields, context, deps_types = _parameters(function, parameter_texts, where)
     arguments = msgspec.defstruct(f"{tool_name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
     shape = TypeSchema(arguments, where)
     schema = slim_schema(shape.schema)
@@ -89,7 +117,7 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
     called = getattr(function, "__call__", None)  # noqa: B004
     is_async = inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
 
-    def run(arguments: JsonObject, ctx: ToolContext) -> Awaitable[Any]:
+    def run(arguments: JsonObject, ctx: ToolContext[Any]) -> Awaitable[Any]:
         if context is not None:
             arguments = {**arguments, context: ctx}
         if gives_pieces:
@@ -97,7 +125,9 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
         return function(**arguments) if is_async else run_plain(partial(function, **arguments), tool_name)
 
     definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
-    return Tool(definition=definition, run=run, convert=convert, **options)
+    return FunctionTool(
+        definition=definition, run=run, convert=convert, function=function, deps_types=deps_types, **options
+    )
 
 
 async def _run_pieces(made: Any, ctx: ToolContext, name: str) -> Any:
@@ -130,27 +160,28 @@ def _add_piece(piece: Any, ctx: ToolContext) -> ToolOutput | None:
 
 def _parameters(
     function: Function, descriptions: dict[str, str], where: str
-) -> tuple[list[tuple[str, Any, Any]], str | None]:
-    """Return the fields that the model fills in, and the name of the ToolContext parameter."""
+) -> tuple[list[tuple[str, Any, Any]], str | None, tuple[Any, ...]]:
+    """Return the fields that the model fills in, the name of the ToolContext parameter, and the type of its `deps`."""
     try:
         signature = inspect.signature(function, eval_str=True)
     except (TypeError, ValueError, NameError) as error:
         raise ConfigurationError(f"{where} has a signature that cannot be read: {error}.") from None
     fields: list[tuple[str, Any, Any]] = []
     context = None
+    deps_types: tuple[Any, ...] = ()
     for parameter in signature.parameters.values():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD and parameter.kind is not parameter.KEYWORD_ONLY:
             raise ConfigurationError(f"{where} has the parameter {parameter}; every parameter needs a name of its own.")
         kind = parameter.annotation
-        if kind is ToolContext:
-            context = parameter.name
+        if kind is ToolContext or get_origin(kind) is ToolContext:
+            context, deps_types = parameter.name, get_args(kind)
             continue
         if kind is parameter.empty:
             raise ConfigurationError(f"{where}: the parameter {parameter.name!r} has no type; annotate it.")
         if parameter.name in descriptions:
             kind = Annotated[kind, msgspec.Meta(description=descriptions[parameter.name])]
         fields.append((parameter.name, kind, _field_default(parameter)))
-    return fields, context
+    return fields, context, deps_types
 
 
 def _field_default(parameter: inspect.Parameter) -> Any:

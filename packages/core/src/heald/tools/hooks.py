@@ -12,13 +12,7 @@ output of a hook after a call that fails. A script of the folder that a hook nam
 model that could change it would get out of the sandbox.
 """
 
-import asyncio
-import os
-from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from hashlib import file_digest
-from signal import SIGKILL
 from typing import Any
 
 import msgspec
@@ -26,6 +20,7 @@ import msgspec
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, encode
 from heald.core.messages import Text
+from heald.tools.hook_process import changed_script, find_scripts, run_hook_process
 from heald.tools.permissions import PermissionRule, subjects_of
 from heald.tools.process_environment import environment_without_keys
 from heald.tools.runtime import Invocation, Next
@@ -56,12 +51,12 @@ class ToolHook(msgspec.Struct, frozen=True):
             rule = PermissionRule.parse(f"allow {pattern}")
         except ConfigurationError:
             raise problem from None
-        return cls(rule, command.strip(), _find_scripts(command, folder) if folder else {})
+        return cls(rule, command.strip(), find_scripts(command, folder) if folder else {})
 
     @property
     def changed_script(self) -> str | None:
         """A script of the command that was changed since the start."""
-        return next((path for path, digest in self.scripts.items() if _digest(path) != digest), None)
+        return changed_script(self.scripts)
 
     def is_for(self, invocation: Invocation) -> bool:
         tool, arguments = invocation.tool, invocation.arguments
@@ -106,45 +101,21 @@ class ToolHooks:
         if (script := hook.changed_script) is not None:
             return f"The hook `{hook.command}` is not run: {script} was changed since the start."
         root = invocation.context.workspace.root
-        process = await asyncio.create_subprocess_shell(
+        ending = await run_hook_process(
             hook.command,
-            cwd=root or None,
-            env=_variables(invocation, when),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=STDOUT,
-            start_new_session=True,
+            encode(_describe_call(invocation, when, value)),
+            folder=root,
+            environment=_variables(invocation, when),
+            seconds=self._seconds,
         )
-        try:
-            async with asyncio.timeout(self._seconds):
-                output, _ = await process.communicate(encode(_describe_call(invocation, when, value)))
-        except TimeoutError:
+        if ending is None:
             return f"The hook `{hook.command}` was stopped after {self._seconds:g} s."
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, SIGKILL)
-                await asyncio.shield(process.wait())
-        if not process.returncode:
+        if not ending.code:
             return ""
-        text = escape_hidden(output.decode("utf-8", "replace").strip())
+        text = escape_hidden(ending.output.decode("utf-8", "replace").strip())
         left = len(text) - _MAX_OUTPUT
         excerpt = text if left <= 0 else f"{text[:_MAX_OUTPUT]}\n… {left:,} more characters"
-        return f"The hook `{hook.command}` failed with exit code {process.returncode}:\n{excerpt}".rstrip(":\n")
-
-
-def _find_scripts(command: str, folder: str) -> Mapping[str, str]:
-    words = command.translate(str.maketrans(dict.fromkeys("\"'`;&|<>()", " "))).split()
-    paths = [os.path.join(folder, word) for word in words]
-    return {path: _digest(path) for path in paths if os.path.isfile(path)}
-
-
-def _digest(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
+        return f"The hook `{hook.command}` failed with exit code {ending.code}:\n{excerpt}".rstrip(":\n")
 
 
 def _variables(invocation: Invocation, when: str) -> Mapping[str, str]:

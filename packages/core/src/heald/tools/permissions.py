@@ -50,11 +50,15 @@ _NAMED = lazy_pattern(r"([A-Za-z_]\w*)=(.*)\Z", re.DOTALL)
 
 
 class Decision(msgspec.Struct, frozen=True):
+    """The decision on a call, and why."""
+
     verdict: Verdict
     reason: str = ""
 
 
 class PermissionRule(msgspec.Struct, frozen=True):
+    """A rule for calls: `allow`, `ask` or `deny`."""
+
     verdict: Verdict
     tool: str
     """A name, or a pattern such as `github__*`."""
@@ -123,7 +127,7 @@ class Permissions:
         """Return the decision on a call. `real` resolves links; rules also match the resolved paths."""
         if self.planning and tool.effect not in _HARMLESS:
             return _PLANNING
-        rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
+        rules = self._rules_for(tool) if self.rules else []
         decision = None
         if rules:
             decision = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments)
@@ -131,6 +135,12 @@ class Permissions:
         if decision.verdict != "allow" or tool.effect not in _SEES_FILES or not reads_secrets(tool, arguments, real):
             return decision
         return self._on_secrets([rule for rule in rules if rule.about is not None], tool, arguments, real)
+
+    def _rules_for(self, tool: Tool) -> list[PermissionRule]:
+        """Return the rules for a tool, and those for the tools that it stands in for: a tool in the loop of another
+        agent does what one of ours does, under another name."""
+        names: tuple[str, ...] = (tool.name, *getattr(tool, "rules_of", ()))
+        return [rule for rule in self.rules if any(rule.is_for(name) for name in names)]
 
     def _by_mode(self, tool: Tool, arguments: JsonObject) -> Decision:
         is_harmless = tool.effect in _HARMLESS

@@ -13,6 +13,8 @@ _WITHOUT_FAMILY = ("read_result",)
 """Tools of ours that agents get by themselves."""
 _HOSTED = ("Bash", "Edit", "Glob", "Grep", "LS", "NotebookEdit", "Read", "TodoWrite", "WebFetch", "WebSearch", "Write")
 """Tools in the loop of a Claude agent."""
+_ACP_KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
+"""Kinds of tools in the loop of an agent that speaks ACP; a rule names one as `acp_edit`."""
 
 
 def find_idle_rules(
@@ -31,11 +33,15 @@ def find_idle_rules(
 
     tools_by_family = {family: [tool.name for tool in tools] for family, tools in families().items()}
     ours = [name for tools in tools_by_family.values() for name in tools]
-    choices = list(dict.fromkeys([*names, *ours, *_WITHOUT_FAMILY, *_HOSTED]))
+    choices = list(dict.fromkeys([*names, *ours, *_WITHOUT_FAMILY, *_HOSTED, *_acp_names()]))
     unknown = [rule for rule in idle if not _matches(rule, choices)]
     for rule in unknown:
         _check(rule, choices, tools_by_family, may_grow=may_grow or "__" in rule.tool)
     return unknown
+
+
+def _acp_names() -> list[str]:
+    return [f"acp_{kind}" for kind in _ACP_KINDS]
 
 
 def _matches(rule: PermissionRule, names: Collection[str]) -> bool:

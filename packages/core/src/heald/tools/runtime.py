@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from heald.core.arguments import check_value
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
@@ -22,7 +23,7 @@ from heald.tools.asked_files import decide_asked_file, find_asked_file
 from heald.tools.call_account import CallAccount
 from heald.tools.call_batch import CallBatch
 from heald.tools.client_calls import PendingClientCalls
-from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, check_names, client_tool
+from heald.tools.client_tools import CLIENT_TOOL_TIMEOUT, ClientPrecedence, check_names, client_tool
 from heald.tools.context import Emit, EmitResult, ToolContext
 from heald.tools.definitions import Tool
 from heald.tools.model_requests import AskModel
@@ -36,6 +37,7 @@ from heald.tools.secret_mask import SecretMask
 from heald.tools.secrets import hide_file_values, is_secret_file
 from heald.tools.session_objects import SessionObjects
 from heald.tools.summaries import describe_call_in_full, describe_change
+from heald.tools.text_call_trust import TextCallTrust, is_text_call
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import Parts
 from heald.tools.visible_text import escape_line
@@ -49,6 +51,7 @@ from heald.tools.workspace_secrets import environment_mask, secrets_of
 MAX_OUTPUT = 60_000
 """Maximum characters of a result that are sent to the model at once."""
 TIMEOUT = 600.0
+_DEPS_ADVICE = "pass it to run, send, stream, open_session or App."
 _MAX_SEARCHED = 4 << 20
 _HARMLESS = ("none", "read")
 _NO_FILES = ("none", "network")
@@ -61,7 +64,7 @@ class Invocation(msgspec.Struct):
     tool: Tool
     call: ToolCall
     arguments: JsonObject
-    context: ToolContext
+    context: ToolContext[Any]
     planned: PlannedCall
 
     def values(self) -> JsonObject:
@@ -74,6 +77,10 @@ class Invocation(msgspec.Struct):
 Next = Callable[[Invocation], Awaitable[Any]]
 Middleware = Callable[[Invocation, Next], Awaitable[Any]]
 """Wraps every run. It may call the next layer, change its input or its result, or skip it."""
+
+
+HandOver = Callable[[str, str, ToolContext[Any]], Awaitable[str]]
+"""Hands a conversation over to the agent of a name, for a reason. Returns the text that this agent reads first."""
 
 
 class ToolRuntime:
@@ -106,22 +113,35 @@ class ToolRuntime:
         """Whether there are, or were, tools that clients run."""
         self.relay: Callable[[Event, bool], object] | None = None
         """Receives the events of subagents. The flag is False for events of deeper levels."""
+        self.deps: object = None
+        """What the program gave to the running exchange for its tools: `ToolContext.deps`. Subagents share it."""
         self.account: CallAccount | None = None
         """The account of the running exchange. Subagents share it."""
         self.find_hosted: Callable[[str], Tool | None] | None = None
-        """Finds tools that are not in the registry but are hosted by the model's provider."""
+        """Finds tools that are not in the registry, such as those that are hosted by the model's provider."""
         self.on_result: Callable[[ToolResult], object] | None = None
         """Called with each result before it is published."""
         self.shared_middleware: Sequence[Middleware] = ()
         """Middleware that wraps the calls of subagents, outside their own middleware."""
         self.ask_model: AskModel | None = None
         """Asks the agent's model, apart from its conversation."""
+        self.hand_over: HandOver | None = None
+        """Hands the conversation over to another agent."""
+        self.further_names: Sequence[str] = ()
+        """Tools of other agents that the conversation may be handed over to. Rules may name them."""
         self.on_new_tool: Callable[[], object] | None = None
         """Called when a tool is added while an exchange runs."""
         self.shows_secrets = False
         """Whether the user lets models see the secrets of this folder."""
+        self._client_precedence: ClientPrecedence = "distinct"
+        self._shadowed_client_tools: list[ToolDefinition] = []  # whose names the agent that speaks uses itself
         self._idle_rules: Sequence[PermissionRule] = ()  # rules for tools that may come later
         self._secrets = secrets_of(self.workspace)
+        self.text_calls = TextCallTrust()
+        self.needs_text_calls: Callable[[], bool] = lambda: False
+        """Whether the model is known to write its calls as text."""
+        self.check_written: Callable[[ToolCall], ToolCall | ToolFault] | None = None
+        """Returns the call that a model's call stands for, or why it is not run, before it is planned."""
         self.whole_results = WholeResults()
         self.session_objects = SessionObjects()
         self.locks = locks or Locks()
@@ -129,10 +149,39 @@ class ToolRuntime:
         self.timeout = timeout
         self.max_output = max_output
         self.concurrency = concurrency
-        self._cache = cache
+        self._wrap(middleware, cache)
+
+    def _wrap(self, middleware: Sequence[Middleware], cache: ResultCache | None) -> None:
         self.middleware = middleware
+        self._cache = cache
         self._is_plain = not middleware and cache is None
         self._run: Next = _compose(middleware, self._invoke)
+
+    def change_agent(
+        self, registry: Registry, permissions: Permissions, middleware: Sequence[Middleware], cache: ResultCache | None
+    ) -> None:
+        """Continue with the tools, permissions and middleware of another agent. The tools that clients run stay, unless
+        the agent has its own of the same name. Called while no call runs."""
+        definitions = [*self.client_tools, *self._shadowed_client_tools]
+        self.registry, self.permissions = registry, permissions
+        self._wrap(middleware, cache)
+        names = registry.agent_names if self._client_precedence == "distinct" else ()
+        usable = [definition for definition in definitions if definition.name not in names]
+        self.set_client_tools(usable, self._client_precedence)
+        self._shadowed_client_tools = [definition for definition in definitions if definition.name in names]
+        if self.whole_results:
+            self.offer_read_result()
+
+    @property
+    def deps_types(self) -> tuple[Any, ...]:
+        """The types that the tools need `ToolContext.deps` to have."""
+        return tuple(dict.fromkeys(kind for tool in self.registry for kind in tool.deps_types))
+
+    def check_deps(self, deps: object) -> None:
+        """Raise ConfigurationError if a tool needs `deps` of another type."""
+        for tool in self.registry:
+            for kind in tool.deps_types:
+                check_value(f"The tool {tool.name!r}", "deps", deps, kind, _DEPS_ADVICE)
 
     async def execute(self, calls: Sequence[ToolCall], emit: Emit) -> list[ToolResult]:
         """Run the calls of one message. Raises only CancelledError; every call has a result even then."""
@@ -162,16 +211,16 @@ class ToolRuntime:
         """The tools that clients run."""
         return [tool.definition for tool in self.registry if tool.on_client]
 
-    def set_client_tools(self, definitions: Sequence[ToolDefinition]) -> None:
-        """Replace the tools that clients run. Raises ConfigurationError if one has the name of another tool."""
-        check_names(definitions, [tool.name for tool in self.registry if not tool.on_client])
+    def set_client_tools(
+        self, definitions: Sequence[ToolDefinition], precedence: ClientPrecedence = "distinct"
+    ) -> None:
+        """Replace the tools that clients run. Raises ConfigurationError for a name of the agent's, where it may not."""
+        if precedence == "distinct":
+            check_names(definitions, self.registry.agent_names)
         made = [client_tool(definition, self.client_tool_timeout) for definition in definitions]
-        if self.has_client_tools:
-            for old in self.client_tools:
-                self.registry.remove(old.name)
-        for tool in made:
-            self.registry.add(tool)
+        self.registry.set_client_tools(made, only=precedence == "only")
         self.has_client_tools = self.has_client_tools or bool(made)
+        self._client_precedence, self._shadowed_client_tools = precedence, []
         if made and self._idle_rules:
             try:
                 self.check_rules(may_grow=True)
@@ -184,7 +233,7 @@ class ToolRuntime:
             return
         from heald.tools.rule_names import find_idle_rules
 
-        names = [tool.name for tool in self.registry]
+        names = [*(tool.name for tool in self.registry), *self.further_names]
         self._idle_rules = find_idle_rules(self.permissions.rules, names, may_grow=may_grow)
 
     def refresh_tools(self) -> None:
@@ -217,6 +266,8 @@ class ToolRuntime:
         arguments, problem = tool.validator.check(call.input)
         if problem is not None:
             return _invalid(problem)
+        if tool.stands_for is not None:
+            return self._plan_other(call, tool.stands_for, arguments)
         if tool.effect not in _HARMLESS and (mark := self._secrets.find_mark(arguments, self.workspace)):
             return _invalid(
                 f"they hold {mark}, which stands for a secret value that you do not see; leave out the lines with it, "
@@ -230,15 +281,56 @@ class ToolRuntime:
             return _invalid(str(error))
         return PlannedCall(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
 
+    def _plan_other(
+        self, call: ToolCall, stands_for: Callable[[JsonObject], ToolCall], arguments: JsonObject
+    ) -> PlannedCall | ToolFault:
+        """Plan the call that another one stands for. It keeps the id of that one."""
+        try:
+            other = replace(stands_for(arguments), id=call.id, form=call.form)
+        except ToolFault as fault:
+            return fault
+        tool = self.registry.find(other.name)
+        if tool is None:
+            return self._unknown(other.name)
+        if tool.on_client or tool.stands_for is not None:
+            return ToolFault(f"Call {tool.name!r} itself, so nothing was run.", status="invalid_input")
+        return self.plan(other)
+
     def decide(self, planned: PlannedCall) -> Decision:
         """Return the decision of the permission rules and mode on a call."""
+        decision = self._decide_by_rules(planned)
+        if not self._is_doubtful(planned):
+            return decision
+        return self.text_calls.judge(decision, attended=self._is_attended and self.approvals.can_be_answered())
+
+    def _decide_by_rules(self, planned: PlannedCall) -> Decision:
         decision = self.permissions.decide(planned.tool, planned.arguments, self._real)
         if decision.verdict != "allow" or planned.tool.effect != "write" or self.workspace.is_project:
             return decision
         asked = find_asked_file(planned, self.permissions.rules, self._real)
-        if asked is None:
-            return decision
-        return decide_asked_file(asked, attended=self.permissions.mode != "auto" or self.approvals.attended)
+        return decision if asked is None else decide_asked_file(asked, attended=self._is_attended)
+
+    @property
+    def _is_attended(self) -> bool:
+        """Whether a call may be asked for, whatever the mode is."""
+        return self.permissions.mode != "auto" or self.approvals.attended
+
+    def _is_doubtful(self, planned: PlannedCall) -> bool:
+        """Whether a call that does more than read was written as text by a model that need not do so."""
+        is_text = planned.call.form is not None and is_text_call(planned.call)
+        return is_text and planned.tool.effect not in _HARMLESS and not self.needs_text_calls()
+
+    def fits(self, name: str, arguments: JsonObject) -> bool:
+        """Return whether there is a tool of this name that accepts these arguments."""
+        tool = self.registry.find(name)
+        if tool is None:
+            return False
+        checked, problem = tool.validator.check(arguments)
+        try:
+            _values(tool, checked)
+        except ToolFault:
+            return False
+        return problem is None
 
     def hides_secrets(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return whether a call reads a file whose values are hidden."""
@@ -313,6 +405,12 @@ class ToolRuntime:
 
     async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
         """Wait for approval if it is needed and return the approved call. Raises ToolFault if it is denied."""
+        if not self._is_doubtful(planned) or self.text_calls.approved:
+            return await self._ask_permission(planned, emit)
+        async with self.text_calls.asking:
+            return await self._ask_permission(planned, emit)
+
+    async def _ask_permission(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
         decision = self.decide(planned)
         if decision.verdict == "deny":
             raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
@@ -336,6 +434,7 @@ class ToolRuntime:
 
     def _as_approved(self, planned: PlannedCall, approval: Approval) -> PlannedCall:
         """Return the approved call. Changed arguments are validated and checked against deny rules."""
+        self.text_calls.approved = self.text_calls.approved or self._is_doubtful(planned)
         if approval.arguments is not None:
             changed = self.plan(ToolCall(id=planned.call.id, name=planned.tool.name, input=approval.arguments))
             if isinstance(changed, ToolFault):
@@ -376,20 +475,21 @@ class ToolRuntime:
             self._cache.finish(tool.name, invocation.arguments, self.workspace)
         return value
 
-    def fit_content(self, content: Parts, limit: int) -> tuple[Parts, WholeResult | None]:
-        """Return the content if the model may get it at once, else its first page and the handle of the whole."""
+    def fit_content(self, content: Parts, limit: int, *, offer_rest: bool = True) -> tuple[Parts, WholeResult | None]:
+        """Return the content if the model may get it at once, else its first page and the handle of the whole. With
+        `offer_rest` the model is offered the tool that reads on in it."""
         if isinstance(content, str) and len(content) <= min(limit, SHORT):
             return plain_text(content), None
         content, whole = first_page(content, limit, self.whole_results)
-        if whole is not None:
+        if whole is not None and offer_rest:
             self.offer_read_result()
         return content, whole
 
     def offer_read_result(self) -> None:
         """Offer the tool that reads large results page by page, from the first such result on."""
         tool = read_result_tool()
-        if tool.name not in self.registry:
-            self.registry.add(tool)
+        if tool.name not in self.registry.agent_names:
+            self.registry.add(tool, stands=True)
             if self.on_new_tool is not None:
                 self.on_new_tool()
 

@@ -48,7 +48,7 @@ def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace, mas
     from heald.tools.files.edit import check_values, edit_file
     from heald.tools.files.patch import apply_patch
     from heald.tools.files.text_matches import replace_text
-    from heald.tools.files.write_tools import create_file, write_file
+    from heald.tools.files.write_tools import create_file, fit_line_endings, write_file
 
     def edit(text: str) -> str:
         for replacement in as_objects(arguments.get("edits")) or [arguments]:
@@ -64,7 +64,8 @@ def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace, mas
         if tool is edit_file:
             return _diff(arguments["path"], workspace, edit)
         if tool is create_file or tool is write_file:
-            return _diff(arguments["path"], workspace, lambda _: str(arguments["content"]))
+            path = workspace.normal(str(arguments["path"]))
+            return _diff(path, workspace, lambda _: fit_line_endings(str(arguments["content"]), path, workspace))
     except (ToolFault, KeyError, TypeError, ValueError, OSError):
         pass  # the call itself will report it
     return ""

@@ -38,6 +38,23 @@ def encode_chat_audio(file: File) -> JsonObject | None:
     return {"type": "input_audio", "input_audio": {"data": file.data, "format": kind}}
 
 
+_SIGNATURES = {
+    "UklGR": "audio/wav",
+    "SUQz": "audio/mpeg",
+    **dict.fromkeys(("//s", "//o", "//M", "//I"), "audio/mpeg"),
+    "ZkxhQ": "audio/flac",
+    "T2dnU": "audio/ogg",
+}
+"""The first characters of audio files in base64."""
+STREAMED_AUDIO = "audio/pcm;rate=24000"
+"""The only format that OpenAI streams: 16-bit samples of one channel."""
+
+
+def find_audio_type(data: str) -> str:
+    """Return the media type of a whole audio file in an answer of Chat Completions, which does not name it."""
+    return next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), STREAMED_AUDIO)
+
+
 def find_converse_format(file: File) -> str | None:
     """Return the name that Amazon's Converse API has for the format of audio; None if it has none."""
     subtype = _media_type(file).removeprefix("audio/").removeprefix("x-").removeprefix("vnd.").replace("wave", "wav")

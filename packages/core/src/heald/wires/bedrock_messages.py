@@ -6,10 +6,10 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-
 import base64
 from urllib.parse import quote
 
-from heald.core.json import JsonObject, encode, loads
+from heald.core.json import JsonObject, encode
 from heald.wires import messages_request
 from heald.wires.amazon_framing import AmazonChunkParser
-from heald.wires.errors import error_from_object
+from heald.wires.errors import error_from_named_event
 from heald.wires.features import WireFeatures
 from heald.wires.framing import StreamFraming
 from heald.wires.messages import MessagesDecoder
@@ -47,7 +47,7 @@ class BedrockMessagesDecoder(MessagesDecoder):
         if event != "exception":
             super()._read_event(data, event)
             return
-        self._fail(error_from_object(loads(data)))
+        self._fail(error_from_named_event(data))
 
 
 WIRE = Wire(

@@ -13,14 +13,15 @@ from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, 
 from heald.core.messages import ToolCall
 from heald.core.turn import StopReason, TokenLogprob, Usage
 from heald.wires import chat_request
-from heald.wires.audio import check_chat_audio
+from heald.wires.audio import STREAMED_AUDIO, check_chat_audio, find_audio_type
 from heald.wires.chat_request import NAME, encode_call
 from heald.wires.decoder import UNREADABLE, Decoder
 from heald.wires.errors import error_from_object
 from heald.wires.open_block import OpenBlock
+from heald.wires.service_tier import read_tier
 from heald.wires.text_only import restrict
 from heald.wires.think_tags import ThinkTags
-from heald.wires.usage_counts import disjoint_usage, first_int
+from heald.wires.usage_counts import as_count, disjoint_usage, first_count
 from heald.wires.wire import Wire
 
 
@@ -45,6 +46,8 @@ class _Delta(msgspec.Struct, gc=False):
     function_call: _Function | None = None
     annotations: Any = None
     images: Any = None
+    audio: Any = None
+    executed_tools: Any = None
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -53,6 +56,7 @@ class _Choice(msgspec.Struct, gc=False):
     message: _Delta | None = None
     """Instead of a delta: the whole message of an answer that was not streamed."""
     finish_reason: Any = None
+    error: Any = None
 
 
 class _Chunk(msgspec.Struct, gc=False):
@@ -64,25 +68,29 @@ class _Chunk(msgspec.Struct, gc=False):
     error: Any = None
     citations: Any = None
     prompt_progress: Any = None
+    service_tier: Any = None
 
 
 _TextDelta = restrict(_Delta, {"content": str})
 _TextChoice = restrict(_Choice, {"delta": _TextDelta}, {"index": Literal[0, None]})
-_TextChunk = restrict(_Chunk, {"choices": tuple[_TextChoice]}, {"id": Any, "model": Any})
+_TextChunk = restrict(_Chunk, {"choices": tuple[_TextChoice]}, {"id": Any, "model": Any, "service_tier": Any})
 """A chunk that holds nothing but a piece of text."""
 _chunks = msgspec.json.Decoder(_Chunk)
 _text_chunks: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_TextChunk)
 
 
 class ChatDecoder(Decoder):
-    __slots__ = ("_by_index", "_details", "_latest", "_parts", "_reasoning", "_tags")
+    __slots__ = ("_by_index", "_details", "_executed", "_files", "_latest", "_parts", "_reasoning", "_tags", "_tier")
 
     wire = NAME
     stop_reasons: ClassVar[dict[str, StopReason]] = {
-        **dict.fromkeys(("stop", "eos", "end_turn"), "end_turn"),
-        **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_use"),
-        **dict.fromkeys(("length", "max_tokens", "model_length"), "max_tokens"),
-        **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+        **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "STOP", "COMPLETE"), "end_turn"),
+        **dict.fromkeys(("stop_sequence", "STOP_SEQUENCE"), "stop_sequence"),
+        **dict.fromkeys(("tool_calls", "function_call", "tool_use", "TOOL_CALL"), "tool_use"),
+        **dict.fromkeys(("length", "max_tokens", "model_length", "MAX_TOKENS"), "max_tokens"),
+        "model_context_window_exceeded": "max_tokens",
+        **dict.fromkeys(("content_filter", "safety", "sensitive", "SAFETY"), "content_filter"),
+        **dict.fromkeys(("content_filtered", "guardrail_intervened"), "content_filter"),
         "refusal": "refusal",
     }
 
@@ -91,8 +99,11 @@ class ChatDecoder(Decoder):
         self._latest: OpenBlock | None = None
         self._reasoning: dict[str, list[str]] = {}
         self._details: list[JsonObject] = []
+        self._executed: set[str] = set()  # ids of tools that the provider ran
+        self._files: list[JsonObject] = []  # annotations of files that were parsed
         self._parts: list[JsonObject] = []  # where content comes as a list of parts
         self._tags = ThinkTags() if self.quirks.think_tags else None
+        self._tier: str | None = None
 
     def _read_event(self, data: bytes, event: str) -> None:
         if data == b"[DONE]":
@@ -110,6 +121,7 @@ class ChatDecoder(Decoder):
             return
         if self.response_id is None:
             self.response_id, self.response_model = chunk.id, chunk.model
+            self._tier = read_tier(chunk.service_tier)
         if chunk.citations:
             for url in as_list(chunk.citations):
                 self._add_source(str(url), str(url))
@@ -125,10 +137,14 @@ class ChatDecoder(Decoder):
                 self.provider_stop_reason = "stop"
             if choice.finish_reason:
                 self.provider_stop_reason = str(choice.finish_reason)
-                if self.provider_stop_reason == "error":
-                    self._fail(ServerFault("The provider ended the message with an error; try again."))
+            if error := choice.error or chunk.error:
+                self._fail(error_from_object({"error": error}))
+            elif self.provider_stop_reason == "error":
+                self._fail(ServerFault("The provider ended the message with an error; try again."))
         if chunk.error:
             self._fail(error_from_object({"error": chunk.error}))
+        elif chunk.choices is None and chunk.usage is None and chunk.x_groq is None and chunk.prompt_progress is None:
+            self._fail_if_error(data)
 
     def _read_text_only(self, data: bytes) -> str | None:
         if self.response_id is None:
@@ -173,20 +189,51 @@ class ChatDecoder(Decoder):
             self._add_refusal(delta.refusal)
         if delta.tool_calls:
             if self._call_names is not None or self._text_edits is not None:
-                self._end_text_calls()
+                self._end_text_calls(native=True)
             for call in delta.tool_calls:
                 self._read_call(call)
         if delta.function_call is not None:
+            if self._call_names is not None:
+                self._end_text_calls(native=True)
             self._read_call(_CallDelta(index=0, function=delta.function_call))
+        if delta.audio:
+            self._read_audio(as_object(delta.audio))
+        if delta.executed_tools:
+            self._read_executed_tools(as_objects(delta.executed_tools))
         if delta.annotations:
             for note in as_objects(delta.annotations):
                 if citation := as_object(note.get("url_citation")):
-                    self._add_source(str(citation.get("title") or ""), citation.get("url"))
+                    span = as_int(citation.get("start_index")), as_int(citation.get("end_index"))
+                    self._add_source(str(citation.get("title") or ""), citation.get("url"), span=span)
+                elif (
+                    note.get("type") == "file"
+                ):  # a file that the gateway has parsed: sent back, it is not parsed again
+                    self._files.append(note)
         if delta.images:
             for image in as_objects(delta.images):
                 head, _, data = str(as_object(image.get("image_url")).get("url")).partition(";base64,")
                 if data and head.startswith("data:"):
-                    self._add_image(head.removeprefix("data:"), data)
+                    self._add_media(head.removeprefix("data:"), data)
+
+    def _read_executed_tools(self, tools: list[JsonObject]) -> None:
+        """Read tools that the provider ran. Each may come twice: when it starts, and with its result."""
+        from heald.wires.server_tools import read_executed_tool  # few models run tools themselves
+
+        for tool in tools:
+            call, result = read_executed_tool(tool)
+            if call.id not in self._executed:
+                self._executed.add(call.id)
+                self._add_server_call(call)
+            if result is not None:
+                self._add_server_result(result)
+
+    def _read_audio(self, audio: JsonObject) -> None:
+        """Read spoken words: their transcript is the text of the answer."""
+        if isinstance(audio.get("transcript"), str) and audio["transcript"]:
+            self._add_text(audio["transcript"])
+        if isinstance(audio.get("data"), str) and audio["data"]:
+            is_whole = "expires_at" in audio  # which the last piece of a stream has alone
+            self._add_media(find_audio_type(audio["data"]) if is_whole else STREAMED_AUDIO, audio["data"])
 
     def _read_reasoning(self, delta: _Delta) -> None:
         """Read thinking. Servers send it in one or two of three fields: the first that has text counts."""
@@ -211,7 +258,8 @@ class ChatDecoder(Decoder):
             return
         for name, value in detail.items():
             if name in ("text", "summary", "data") and isinstance(value, str):
-                target[name] = (target.get(name) or "") + value
+                before = target.get(name)
+                target[name] = before + value if isinstance(before, str) else value
             elif value is not None:
                 target[name] = value
 
@@ -292,7 +340,10 @@ class ChatDecoder(Decoder):
         if self.provider_usage and not any(isinstance(n, int) and n for n in raw.values()):
             return  # a last chunk of zeros does not replace earlier figures
         self.provider_usage = raw
+        self._tier = read_tier(chunk.service_tier) or self._tier
         self.usage = parse_usage(raw)
+        if self._tier is not None:
+            self.usage = msgspec.structs.replace(self.usage, tier=self._tier)
 
     def _flush(self) -> None:
         if self._tags is not None:
@@ -319,6 +370,8 @@ class ChatDecoder(Decoder):
             message["reasoning_details"] = self._details
         if refusal:
             message["refusal"] = refusal
+        if self._files:
+            message["annotations"] = self._files
         if calls:
             message["tool_calls"] = [encode_call(call, call.wire_id or call.id) for call in calls]
         return message
@@ -327,12 +380,14 @@ class ChatDecoder(Decoder):
 def parse_usage(raw: JsonObject) -> Usage:
     inward, outward = as_object(raw.get("prompt_tokens_details")), as_object(raw.get("completion_tokens_details"))
     return disjoint_usage(
-        prompt=as_int(raw.get("prompt_tokens")),
-        completion=as_int(raw.get("completion_tokens")),
-        total=as_int(raw.get("total_tokens")),
-        cache_read=first_int(inward.get("cached_tokens"), raw.get("cached_tokens"), raw.get("prompt_cache_hit_tokens")),
-        cache_write=first_int(inward.get("cache_write_tokens"), inward.get("cache_creation_tokens")),
-        reasoning=first_int(outward.get("reasoning_tokens"), raw.get("reasoning_tokens")),
+        prompt=as_count(raw.get("prompt_tokens")),
+        completion=as_count(raw.get("completion_tokens")),
+        total=as_count(raw.get("total_tokens")),
+        cache_read=first_count(
+            inward.get("cached_tokens"), raw.get("cached_tokens"), raw.get("prompt_cache_hit_tokens")
+        ),
+        cache_write=first_count(inward.get("cache_write_tokens"), inward.get("cache_creation_tokens")),
+        reasoning=first_count(outward.get("reasoning_tokens"), raw.get("reasoning_tokens")),
     )
 
 

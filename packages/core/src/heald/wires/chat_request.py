@@ -14,7 +14,16 @@ from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, split_result
 from heald.wires.output_schema import openai_schema, strict_tool_schema
 from heald.wires.rendering import build_frame, render
-from heald.wires.request import Quirks, TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
+from heald.wires.request import (
+    Quirks,
+    TurnRequest,
+    data_url,
+    forces_call,
+    legal_name,
+    resolve_budget,
+    resolve_effort,
+    without_none,
+)
 
 NAME = "chat"
 
@@ -33,9 +42,11 @@ FEATURES: WireFeatures = {
     "tool_choice": "tool_choice",
     "parallel_tools": "parallel_tool_calls",
     "web_search": "web_search_options",
-    "cache_ttl": "prompt_cache_retention",
+    "cache_marks": "cache_control (Claude over OpenRouter)",
+    "cache_ttl": "prompt_cache_retention or cache_control.ttl",
     "cache_key": "prompt_cache_key",
     "image_input": "image_url",
+    "image_detail": "image_url.detail",
     "pdf_input": "file",
     "text_documents": "text",
     "audio_input": "input_audio",
@@ -74,12 +85,13 @@ def _build_frame(request: TurnRequest) -> JsonObject:
         web_search_options=next((tool.options for tool in settings.server_tools if tool.name == "web_search"), None),
         logprobs=True if settings.top_logprobs is not None else None,
         top_logprobs=settings.top_logprobs or None,
-        seed=settings.seed,
         service_tier=settings.service_tier,
         prompt_cache_key=settings.cache_key,
-        prompt_cache_retention="24h" if settings.cache_ttl in ("1h", "24h") else None,
+        prompt_cache_retention="24h" if settings.cache_ttl in ("1h", "24h") and not _has_marks(request) else None,
         metadata=settings.metadata or None,
     )
+    if settings.seed is not None:
+        body[quirks.seed_field] = settings.seed
     if settings.user is not None:
         body[quirks.user_field] = settings.user
     if settings.max_output_tokens is not None:
@@ -92,16 +104,25 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         if message.role == "tool":
             messages += _encode_results(message, history, request.quirks)
         elif message.role == "user":
-            messages.append({"role": "user", "content": _encode_user(message)})
+            messages.append({"role": "user", "content": _encode_user(message, request.quirks)})
         else:
             encoded = _encode_assistant(message, history, request)
             if encoded.get("content") or encoded.get("tool_calls") or encoded.get("refusal"):
                 messages.append(encoded)
 
     messages = render(request, NAME, write, make_legal=request.quirks.legal_id)
-    if not request.settings.system:
-        return messages
-    return [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]
+    if request.settings.system:
+        messages = [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]
+    if _has_marks(request):
+        from heald.wires.cache_marks import cache_control  # most models need no marks
+        from heald.wires.chat_marks import mark_messages
+
+        mark_messages(messages, cache_control(request.settings))
+    return messages
+
+
+def _has_marks(request: TurnRequest) -> bool:
+    return request.settings.cache and request.quirks.cache_marks and "claude" in request.model
 
 
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> JsonObject:
@@ -142,30 +163,34 @@ def _encode_results(message: Message, history: History, quirks: Quirks) -> list[
         text, media = split_result(result)
         content: Any = text
         if media and quirks.images_in_results:
-            content = [{"type": "text", "text": text}, *(_encode_part(part) for part in media)]
+            content = [{"type": "text", "text": text}, *(_encode_part(part, quirks) for part in media)]
         elif media:
             attached.append({"type": "text", "text": f"Attached to the result of {result.name}:"})
-            attached += [_encode_part(part) for part in media]
+            attached += [_encode_part(part, quirks) for part in media]
         answers.append({"role": "tool", "tool_call_id": history.ids[result.id], "content": content})
     if attached:
         answers.append({"role": "user", "content": attached})
     return answers
 
 
-def _encode_user(message: Message) -> str | list[JsonObject]:
+def _encode_user(message: Message, quirks: Quirks) -> str | list[JsonObject]:
     if all(isinstance(block, Text) for block in message.content):
         return "\n\n".join(cast(Text, block).text for block in message.content)
-    return [_encode_part(block) for block in message.content]
+    return [_encode_part(block, quirks) for block in message.content]
 
 
-def _encode_part(block: Block) -> JsonObject:
+def _encode_part(block: Block, quirks: Quirks) -> JsonObject:
+    if quirks.without and isinstance(block, Image | File) and _is_unknown_to_provider(block, quirks):
+        name = block.name if isinstance(block, File) else None
+        return {"type": "text", "text": f"[not sent: {block.media_type} {name or ''}".rstrip() + "]"}
+    if quirks.content_parts == "mistral" and (part := _encode_mistral_part(block)) is not None:
+        return part
     match block:
         case Image(file_id=str(file_id)) | File(file_id=str(file_id)):
             return {"type": "file", "file": {"file_id": file_id}}
-        case Image(url=str(url)):
-            return {"type": "image_url", "image_url": {"url": url}}
-        case Image(media_type=media_type, data=data):
-            return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
+        case Image(url=url, media_type=media_type, data=data, detail=detail):
+            place = url or data_url(media_type, data or "")
+            return {"type": "image_url", "image_url": without_none(url=place, detail=detail)}
         case File() if is_audio(block):
             return encode_chat_audio(block) or {"type": "text", "text": describe_unsent(block)}
         case File(url=str(url), name=name):
@@ -177,6 +202,36 @@ def _encode_part(block: Block) -> JsonObject:
             return {"type": "file", "file": {"filename": name or "file", "file_data": content}}
         case _:
             return {"type": "text", "text": getattr(block, "text", "")}
+
+
+def _is_unknown_to_provider(block: Image | File, quirks: Quirks) -> bool:
+    """Whether the provider has no form for a part. The newest message was refused before if it holds one."""
+    if block.file_id is not None:
+        return "file_ids" in quirks.without
+    if isinstance(block, Image):
+        return False
+    if is_audio(block):
+        return "audio_input" in quirks.without
+    return "pdf_input" in quirks.without and block.url is None and read_text_document(block) is None
+
+
+def _encode_mistral_part(block: Block) -> JsonObject | None:
+    """Encode a part that Mistral has another form for; None for any other.
+
+    https://docs.mistral.ai/api/endpoint/chat
+    """
+    match block:
+        case Image(file_id=str(file_id)) | File(file_id=str(file_id)):
+            return {"type": "file", "file_id": file_id}
+        case File(data=str(data)) if encode_chat_audio(block) is not None:
+            return {"type": "input_audio", "input_audio": data}
+        case File(url=url, media_type=media_type, data=data, name=name) if not is_audio(block):
+            if url is None and read_text_document(block) is not None:
+                return None
+            place = url or data_url(media_type, data or "")
+            return without_none(type="document_url", document_url=place, document_name=name)
+        case _:
+            return None
 
 
 def _encode_tool(tool: ToolDefinition, quirks: Quirks) -> JsonObject:
@@ -203,10 +258,20 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject:
     reason = request.settings.reasoning
     if reason is None:
         return {}
+    if "claude" in request.model and forces_call(request):
+        from heald.wires.claude_models import refuses_forced_call
+
+        if refuses_forced_call(request.model):
+            return {}
     effort = resolve_effort(reason)
     match request.quirks.reasoning_request:
         case "effort":
-            return {"reasoning_effort": effort} if effort else {}
+            if effort is None:
+                return {}
+            from heald.wires.effort_levels import find_level  # a model that is asked for no effort needs no levels
+
+            level = find_level(effort, request.provider, request.model)
+            return {"reasoning_effort": level} if level else {}
         case "object" if reason.budget is not None:
             return {"reasoning": {"max_tokens": resolve_budget(reason)}}
         case "object":

@@ -21,6 +21,11 @@ def refuses_sampling(model: str) -> bool:
     return model_version(model) >= (4, 7)
 
 
+def refuses_forced_call(model: str) -> bool:
+    """Models up to 4.7 refuse a tool choice that forces a call beside thinking."""
+    return model_version(model) <= (4, 7)
+
+
 def find_effort(effort: ReasoningEffort, model: str) -> str:
     """Return the effort as the API names it; `xhigh` is known from 4.7 on."""
     if effort == "minimal":

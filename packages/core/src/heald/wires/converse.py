@@ -3,11 +3,12 @@
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from heald.core.json import JsonObject, as_int, as_object, as_objects, encode_text
+from heald.core.messages import CitedRange
 from heald.core.turn import StopReason, Usage
 from heald.wires import converse_request
 from heald.wires.amazon_framing import AmazonEventParser
@@ -19,7 +20,10 @@ from heald.wires.finished_call import replayable_input
 from heald.wires.framing import StreamFraming
 from heald.wires.open_block import OpenBlock
 from heald.wires.server_tools import ServerCall, ServerResult, parse_server_input
+from heald.wires.service_tier import read_tier
+from heald.wires.usage_counts import as_count
 from heald.wires.wire import Wire
+from heald.wires.writer import join_base64
 
 _SHOWN = frozenset(("text", "json"))
 
@@ -30,6 +34,7 @@ class _ConverseEvent(msgspec.Struct):
     delta: JsonObject | None = None
     stopReason: str | None = None  # noqa: N815
     usage: JsonObject | None = None
+    serviceTier: Any = None  # noqa: N815
     error: Any = None
 
 
@@ -37,7 +42,7 @@ _events = msgspec.json.Decoder(_ConverseEvent)
 
 
 class ConverseDecoder(Decoder):
-    __slots__ = ("_calls", "_content", "_server_calls", "_server_results")
+    __slots__ = ("_calls", "_content", "_pictures", "_server_calls", "_server_results")
 
     wire = NAME
     stop_reasons: ClassVar[dict[str, StopReason]] = {
@@ -53,6 +58,7 @@ class ConverseDecoder(Decoder):
     def _init_state(self) -> None:
         self._content: dict[int, JsonObject] = {}  # the blocks in the form of the API, by index
         self._calls: dict[int, OpenBlock] = {}
+        self._pictures: dict[int, tuple[str, list[str]]] = {}  # the format and the pieces of the data
         self._server_calls: dict[int, tuple[str, str, list[str]]] = {}
         self._server_results: dict[int, tuple[str, str, list[str], bool]] = {}
 
@@ -74,7 +80,7 @@ class ConverseDecoder(Decoder):
                 self.provider_stop_reason = read.stopReason or "end_turn"
             case "metadata":
                 self.provider_usage = read.usage
-                self.usage = parse_usage(as_object(read.usage))
+                self.usage = parse_usage(as_object(read.usage), read_tier(as_object(read.serviceTier).get("type")))
                 self.done = self.provider_stop_reason is not None
             case "exception":
                 self._fail(error_from_object({"error": read.error}))
@@ -100,6 +106,8 @@ class ConverseDecoder(Decoder):
                 failed,
             )
             return
+        if picture := as_object(start.get("image")):
+            self._pictures[index] = (str(picture.get("format") or "png"), [])
         if not use:
             return
         call = self._start_call(str(use.get("toolUseId") or ""), str(use.get("name") or ""))
@@ -122,9 +130,22 @@ class ConverseDecoder(Decoder):
             self._read_reasoning(index, as_object(delta["reasoningContent"]))
         elif "citation" in delta:
             self._read_citation(as_object(delta["citation"]))
+        elif "image" in delta:
+            self._read_picture(index, as_object(delta["image"]))
+
+    def _read_picture(self, index: int, delta: JsonObject) -> None:
+        data = as_object(delta.get("source")).get("bytes")
+        if isinstance(data, str) and data:
+            self._pictures.setdefault(index, ("png", []))[1].append(data)
+        elif delta.get("error"):
+            self._note(f"The provider made no picture: {as_object(delta['error']).get('message')}")
 
     def _report_server_tool(self, index: int) -> None:
-        """Emit the call or the result of a tool that the provider runs, when its block ends."""
+        """Emit the picture, or the call or result of a tool that the provider runs, when its block ends."""
+        if index in self._pictures:
+            kind, data = self._pictures.pop(index)
+            if data:
+                self._add_media(f"image/{kind}", join_base64(data))
         if index in self._server_calls:
             call_id, name, pieces = self._server_calls.pop(index)
             self._add_server_call(ServerCall(call_id, name, parse_server_input("".join(pieces))))
@@ -150,7 +171,7 @@ class ConverseDecoder(Decoder):
         web = as_object(as_object(citation.get("location")).get("web"))
         quotes = [str(part["text"]) for part in as_objects(citation.get("sourceContent")) if part.get("text")]
         title = str(citation.get("title") or citation.get("source") or "")
-        self._add_source(title, web.get("url"), " ".join(quotes) or None)
+        self._add_source(title, web.get("url"), " ".join(quotes) or None, _cited_range(citation))
 
     def _build_native(self) -> list[JsonObject]:
         content: list[JsonObject] = []
@@ -164,6 +185,24 @@ class ConverseDecoder(Decoder):
         return content
 
 
+_RANGES: dict[str, Literal["page", "character", "block"]] = {
+    "documentPage": "page",
+    "documentChar": "character",
+    "documentChunk": "block",
+    "searchResultLocation": "block",
+}
+
+
+def _cited_range(citation: JsonObject) -> CitedRange | None:
+    """Return the pages, characters or chunks of a document that are cited."""
+    for name, unit in _RANGES.items():
+        place = as_object(as_object(citation.get("location")).get(name))
+        start, end = as_int(place.get("start")), as_int(place.get("end"))
+        if start is not None and end is not None:
+            return CitedRange(unit, start, end)
+    return None
+
+
 def _result_texts(delta: Any) -> list[str]:
     parts = as_objects(delta) if isinstance(delta, list) else [as_object(delta)]
     return [
@@ -171,13 +210,17 @@ def _result_texts(delta: Any) -> list[str]:
     ]
 
 
-def parse_usage(raw: JsonObject) -> Usage:
+def parse_usage(raw: JsonObject, tier: str | None = None) -> Usage:
     """Usage in disjoint buckets: this API counts cached input apart from `inputTokens`."""
+    stored = as_objects(raw.get("cacheDetails"))
+    long = sum(as_count(part.get("inputTokens")) or 0 for part in stored if part.get("ttl") == "1h")
     return Usage(
-        input=as_int(raw.get("inputTokens")),
-        cache_read=as_int(raw.get("cacheReadInputTokens")),
-        cache_write=as_int(raw.get("cacheWriteInputTokens")),
-        output=as_int(raw.get("outputTokens")),
+        input=as_count(raw.get("inputTokens")),
+        cache_read=as_count(raw.get("cacheReadInputTokens")),
+        cache_write=as_count(raw.get("cacheWriteInputTokens")),
+        output=as_count(raw.get("outputTokens")),
+        cache_write_1h=long or None,
+        tier=tier,
     )
 
 
@@ -188,5 +231,6 @@ WIRE = Wire(
     decoder=ConverseDecoder,
     features=converse_request.FEATURES,
     check_audio=check_converse_audio,
+    check_media=converse_request.check_media,
     encode_count=converse_request.encode_count,
 )

@@ -6,16 +6,27 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStre
 from typing import Any, cast
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
+from heald.core.errors import InvalidRequest
 from heald.core.json import JsonObject, encode_text
 from heald.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from heald.wires.audio import describe_unsent, find_converse_format, is_audio
-from heald.wires.claude_models import find_effort, is_adaptive, refuses_sampling
+from heald.wires.cache_marks import mark_history, mark_ttl
+from heald.wires.claude_models import (
+    find_effort,
+    is_adaptive,
+    model_version,
+    refuses_forced_call,
+    refuses_sampling,
+)
+from heald.wires.documents import is_text
 from heald.wires.features import WireFeatures
 from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, result_parts
 from heald.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from heald.wires.rendering import render
-from heald.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
+from heald.wires.request import TurnRequest, forces_call, legal_name, resolve_budget, resolve_effort, without_none
 
 NAME = "converse"
 FEATURES: WireFeatures = {
@@ -27,6 +38,7 @@ FEATURES: WireFeatures = {
     "budget": "additionalModelRequestFields.thinking (Claude)",
     "strict_output": "outputConfig.textFormat",
     "strict_tools": "toolConfig.tools[].toolSpec.strict",
+    "citations": "document.citations (Claude)",
     "tool_choice": "toolConfig.toolChoice",
     "web_search": "toolConfig.tools[].systemTool (Nova)",
     "code_execution": "toolConfig.tools[].systemTool (Nova)",
@@ -55,7 +67,6 @@ _DOCUMENT_FORMATS = {
 }
 _COUNTED = ("messages", "system", "toolConfig", "additionalModelRequestFields")
 """The members of a request that the API accepts for counting its tokens."""
-_CACHED_MODELS = ("claude", "nova")
 _LEAST_BUDGET = 1024
 
 
@@ -78,7 +89,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         messages=_encode_messages(request),
         system=[{"text": settings.system}, *_cache_points(request)] if settings.system else None,
         inferenceConfig=config or None,
-        toolConfig=_encode_tools(request) if request.tools or settings.server_tools else None,
+        toolConfig=_encode_tools(request),
         outputConfig=_encode_output(request, thinking) or None,
         additionalModelRequestFields=thinking,
         serviceTier={"type": settings.service_tier} if settings.service_tier is not None else None,
@@ -93,25 +104,57 @@ def encode_count(request: TurnRequest, body: JsonObject) -> tuple[str, JsonObjec
 
 
 def _cache_points(request: TurnRequest) -> list[JsonObject]:
-    settings = request.settings
-    if not settings.cache or not any(name in request.model for name in _CACHED_MODELS):
+    """The mark of prompt caching, for a model that has it: Nova, and Claude from 3.5 on. Claude from 4.5 on has a time.
+
+    https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+    """
+    settings, is_claude = request.settings, "claude" in request.model
+    if not settings.cache or not (is_claude or "nova" in request.model):
         return []
-    ttl = {"ttl": "1h"} if settings.cache_ttl in ("1h", "24h") else {}
+    if is_claude and model_version(request.model) < (3, 5):
+        return []
+    ttl = mark_ttl(settings) if is_claude and model_version(request.model) >= (4, 5) else {}
     return [{"cachePoint": {"type": "default"} | ttl}]
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
+    settings = request.settings
+    has_tools = bool(_offered_tools(request) or settings.server_tools)
+    cites = settings.citations and settings.output_schema is None and "claude" in request.model
+
     def write(message: Message, history: History, messages: list[JsonObject]) -> None:
+        if not has_tools:
+            message = _without_calls(message)
         if message.role == "assistant":
             role, content = "assistant", _encode_assistant(message, history)
         else:
-            role, content = "user", [_encode_part(block, history) for block in message.content]
+            role, content = "user", [_encode_part(block, history, cites) for block in message.content]
         if content and messages and messages[-1]["role"] == role:
             messages[-1] = {"role": role, "content": [*messages[-1]["content"], *content]}
         elif content:
             messages.append({"role": role, "content": content})
 
-    return render(request, NAME, write, user_first=True)
+    messages = render(request, NAME, write, user_first=True, form=(has_tools, cites))
+    if points := _cache_points(request):
+        mark_history(messages, lambda content: [*content, *points])
+    return messages
+
+
+def _without_calls(message: Message) -> Message:
+    """Return a message whose calls and results are text. The API refuses them in a request that offers no tool."""
+    if not any(isinstance(block, ToolCall | ToolResult) for block in message.content):
+        return message
+    content: list[Block] = []
+    for block in message.content:
+        match block:
+            case ToolCall():
+                content.append(Text(f"[called {legal_name(block.name)} with {encode_text(replayable_input(block))}]"))
+            case ToolResult():
+                content.append(Text(f"[result of {legal_name(block.name)}]"))
+                content += result_parts(block)
+            case _:
+                content.append(block)
+    return replace(message, content=content, native=None)
 
 
 def _encode_assistant(message: Message, history: History) -> list[JsonObject]:
@@ -139,12 +182,20 @@ def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
     return {"toolUse": {"toolUseId": wire_id, "name": legal_name(call.name), "input": replayable_input(call)}}
 
 
-def _encode_part(block: Block, history: History) -> JsonObject:
+def _encode_part(block: Block, history: History, cites: bool) -> JsonObject:
+    """Encode a block of content. The API requires that all documents of a request can be cited, or none."""
     if not isinstance(block, ToolResult):
-        return _encode_content(block)
+        return _cited(_encode_content(block)) if cites else _encode_content(block)
     content = [_encode_result_part(part) for part in result_parts(block)]
+    content = [_cited(part) for part in content] if cites else content
     status = {"status": "error"} if block.is_error else {}
     return {"toolResult": {"toolUseId": history.ids[block.id], "content": content} | status}
+
+
+def _cited(content: JsonObject) -> JsonObject:
+    """Return a block whose document the model may cite; any other block unchanged."""
+    document = content.get("document")
+    return {"document": document | {"citations": {"enabled": True}}} if document else content
 
 
 def _encode_result_part(part: Block) -> JsonObject:
@@ -161,13 +212,34 @@ def _encode_content(block: Block) -> JsonObject:
             if form is None or not data:
                 return {"text": describe_unsent(block)}
             return {"audio": {"format": form, "source": {"bytes": data}}}
-        case File(media_type=media_type, data=str(data), name=name) if media_type in _DOCUMENT_FORMATS:
-            document = {"format": _DOCUMENT_FORMATS[media_type], "name": _document_name(name)}
+        case File(media_type=media_type, data=str(data), name=name) if _document_format(media_type) is not None:
+            document = {"format": _document_format(media_type), "name": _document_name(name)}
             return {"document": document | {"source": {"bytes": data}}}
         case Image(media_type=media_type, url=url) | File(media_type=media_type, url=url):
             return {"text": f"[not shown: {media_type} {url or ''}]".replace(" ]", "]")}
         case _:
             return {"text": getattr(block, "text", "")}
+
+
+def check_media(part: Image | File) -> None:
+    """Raise InvalidRequest for a picture or document without data, or of a type that the API does not have."""
+    if not part.data:
+        kind = "pictures" if isinstance(part, Image) else "documents"
+        raise InvalidRequest(f"The converse wire carries {kind} as data and not by URL; send the data itself.")
+    if isinstance(part, Image) and _subtype(part.media_type) not in _IMAGE_FORMATS:
+        raise InvalidRequest(
+            f"The converse wire carries PNG, JPEG, GIF and WebP pictures and not {part.media_type}; convert it."
+        )
+    if isinstance(part, File) and _document_format(part.media_type) is None:
+        raise InvalidRequest(
+            f"The converse wire carries PDF, Word, Excel, HTML and text documents and not {part.media_type}; "
+            "convert it."
+        )
+
+
+def _document_format(media_type: str) -> str | None:
+    """Return the API's name for the format of a document. Text of any other kind is plain text."""
+    return _DOCUMENT_FORMATS.get(media_type) or ("txt" if is_text(media_type) else None)
 
 
 def _subtype(media_type: str) -> str:
@@ -182,16 +254,21 @@ def _document_name(name: str | None) -> str:
     return " ".join(allowed.split())[:200] or "file"
 
 
-def _encode_tools(request: TurnRequest) -> JsonObject:
+def _encode_tools(request: TurnRequest) -> JsonObject | None:
+    """Encode the tools. The API has no choice `none`: then none of one's own is offered."""
+    choice, definitions = request.settings.tool_choice, _offered_tools(request)
     tools = [
         {"systemTool": {"name": _SYSTEM_TOOLS[tool.name]} | tool.options} for tool in request.settings.server_tools
     ]
-    tools += [_encode_tool(tool) for tool in request.tools]
-    if not request.tools:
-        return {"tools": tools}
-    choice = request.settings.tool_choice
-    kinds: dict[str, JsonObject] = {"required": {"any": {}}, "auto": {"auto": {}}, "none": {"auto": {}}}
+    tools += [_encode_tool(tool) for tool in definitions]
+    if not definitions:
+        return {"tools": tools} if tools else None
+    kinds: dict[str, JsonObject] = {"required": {"any": {}}, "auto": {"auto": {}}}
     return {"tools": tools, "toolChoice": kinds.get(choice, {"tool": {"name": choice}})}
+
+
+def _offered_tools(request: TurnRequest) -> list[ToolDefinition]:
+    return [] if request.settings.tool_choice == "none" else request.tools
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:
@@ -222,6 +299,8 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
         return None
     if resolve_effort(reason) == "none":
         return {"thinking": {"type": "disabled"}}
+    if forces_call(request) and refuses_forced_call(request.model):
+        return None
     if refuses_sampling(request.model) or (reason.budget is None and is_adaptive(request.model)):
         return {"thinking": {"type": "adaptive"}}
     limit = request.settings.max_output_tokens

@@ -17,17 +17,19 @@ from heald.core.json import JsonObject, as_object, convert, encode_text, loads
 from heald.core.messages import Block, Grounding, Message, Native, Reasoning, Text
 from heald.core.payload import Payload
 from heald.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
+from heald.wires.billed_cost import read_billed_cost
 from heald.wires.delta_join import join_deltas
-from heald.wires.errors import error_from_body
+from heald.wires.errors import error_from_body, error_from_event, error_from_named_event
+from heald.wires.finished_call import disable_call
 from heald.wires.framing import ServerSentEvent, StreamFraming
 from heald.wires.open_block import OpenBlock
 from heald.wires.request import NO_QUIRKS, Quirks
 from heald.wires.sse_or_array import SSEOrArrayParser
-from heald.wires.writer import FILE_PARTS, WHOLE_FILE, MessageWriter
+from heald.wires.writer import DIFF, FILE_PARTS, WHOLE_FILE, MessageWriter
 
 if TYPE_CHECKING:
     from heald.wires.text_call import Tools
-    from heald.wires.text_calls import Part, TextCalls
+    from heald.wires.text_calls import Fits, Part, TextCalls
     from heald.wires.text_edits import FilePiece, TextEdits, TextFiles
 
 
@@ -40,7 +42,8 @@ MAX_RESPONSE_BYTES = 256 << 20
 
 
 class Decoder(MessageWriter):
-    """The base of all decoders. A wire implements `_read_event`, `_build_native` and the map of its stop reasons."""
+    """The base of all decoders. A wire implements `_read_event`, `_build_native` and the map of its stop reasons, which
+    is complete."""
 
     wire: ClassVar[str]
     stop_reasons: ClassVar[dict[str, StopReason]]
@@ -50,9 +53,11 @@ class Decoder(MessageWriter):
     __slots__ = (
         "_attempt",
         "_call_names",
+        "_calls_allowed",
         "_closing",
         "_explain",
         "_file",
+        "_fits",
         "_framing",
         "_max_output_tokens",
         "_model",
@@ -63,13 +68,16 @@ class Decoder(MessageWriter):
         "_text_edits",
         "_text_files",
         "_usage",
+        "_waits_for_text",
         "done",
         "error",
+        "held_back",
         "ignored",
         "ignored_count",
         "join_from",
         "logprobs",
         "message",
+        "notes",
         "provider_stop_reason",
         "provider_usage",
         "quirks",
@@ -93,6 +101,9 @@ class Decoder(MessageWriter):
         logprobs: bool = False,
         tools: "Tools | None" = None,
         text_files: "TextFiles | None" = None,
+        fits: "Fits | None" = None,
+        calls_allowed: bool = True,
+        waits_for_text: bool = False,
     ) -> None:
         super().__init__(message_id, used_ids)
         self.done = False
@@ -107,8 +118,12 @@ class Decoder(MessageWriter):
         self.error: ProviderError | None = None
         self.logprobs: list[TokenLogprob] = []
         """The log-probabilities of the tokens, if they were requested."""
+        self.held_back = 0
+        """Characters that have arrived and wait for the finished text."""
         self.unread_call = False
         """The text holds a call in a form that cannot be read."""
+        self.notes: list[str] = []
+        """Sentences about parts of the answer that the message cannot hold, and about repairs."""
         self.ignored: list[bytes] = []
         """The first events of unknown shape, raw. `ignored_count` counts all of them."""
         self.ignored_count = 0
@@ -120,6 +135,8 @@ class Decoder(MessageWriter):
         self._provider = provider
         self._model = model
         self._attempt = attempt
+        self._calls_allowed = calls_allowed
+        self._waits_for_text = waits_for_text
         self._max_output_tokens = max_output_tokens
         self._reads_logprobs = logprobs
         self._framing = self._new_framing()
@@ -127,10 +144,15 @@ class Decoder(MessageWriter):
         self._read_bytes = 0
         self._call_names: Tools | None = tools if tools and quirks.text_calls else None
         """The tools whose calls are searched in text, until it is clear that the server parses calls itself."""
+        self._fits = fits
+        """Whether a tool accepts the arguments of a call in the text."""
         self._text_calls: TextCalls | None = None
         """Searches for calls, from the first text on."""
         self._text_files = text_files
-        self._text_edits = None if text_files is None else _new_text_edits(text_files)
+        self._text_edits: TextEdits | None = None
+        if text_files is not None and text_files.may_write:
+            self._text_edits = _new_text_edits(text_files)
+            self._call_names = text_files.call_names if quirks.text_calls else None
         self._file: OpenBlock | None = None
         """The file that is being written as text."""
         self._init_state()
@@ -155,7 +177,10 @@ class Decoder(MessageWriter):
                 self._read_together(events)
                 return join_deltas(out)
             for event in events:
-                self._read_event(event.data, event.event)
+                if event.event == "error":
+                    self._read_named_error(event.data)
+                else:
+                    self._read_event(event.data, event.event)
         except ProviderError as error:
             self._fail(error)
         return out
@@ -172,7 +197,10 @@ class Decoder(MessageWriter):
                 if texts:
                     self._add_open_text("".join(texts))
                     texts = []
-            self._read_event(event.data, event.event)
+            if event.event == "error":
+                self._read_named_error(event.data)
+            else:
+                self._read_event(event.data, event.event)
         if texts:
             self._add_open_text("".join(texts))
 
@@ -185,11 +213,14 @@ class Decoder(MessageWriter):
             if self._reads_logprobs:
                 self._read_logprobs(events)
             for event in events:
-                self._read_event(event.data, event.event)
+                if event.event == "error":
+                    self._read_named_error(event.data)
+                else:
+                    self._read_event(event.data, event.event)
             self._flush()
         except ProviderError as error:
             self._fail(error)
-        if self.error is None and self._framing.stray:
+        if self.error is None and self._framing.stray and not self.done:
             self.error = error_from_body(b"\n".join(self._framing.stray))
         if self.error is None and not self._is_complete():
             self._fail(self._unfinished_error())
@@ -265,8 +296,15 @@ class Decoder(MessageWriter):
         """Emit what was held back, at the end of the stream."""
 
     def _stop_reason(self, raw: str) -> StopReason:
-        """Map the provider's stop reason. An unknown one is a normal end."""
-        return self.stop_reasons.get(raw, "end_turn")
+        """Map the provider's stop reason. `stop_reasons` is complete: a message that ended for any other reason was
+        cut off. An empty one is absent, where the API may leave it out."""
+        return self.stop_reasons.get(raw, "max_tokens") if raw else "end_turn"
+
+    @property
+    def _interrupted_by(self) -> str:
+        """The provider's stop reason if it is not a known one."""
+        reason = self.provider_stop_reason or ""
+        return "" if reason in self.stop_reasons else reason
 
     def _is_complete(self) -> bool:
         """The provider has sent all that ends a message."""
@@ -296,55 +334,84 @@ class Decoder(MessageWriter):
             value = loads(data)
         except ValueError:
             self._ignore(data)
-            if data.lstrip()[:1] == b"{" and not self._closing:
+            if data.lstrip()[:1] == b"{" and not self._closing and not self.done:
                 raise GarbledStream("An event of the stream is not JSON; try again.") from None
             return None
         try:
             return convert(value, decoder.type)
         except ValueError:
             self._ignore(data)
+            self._fail_if_error(data)
             return None
+
+    def _parse_object(self, data: bytes) -> JsonObject:
+        """Parse an event without a type; empty if it is not an object."""
+        try:
+            return as_object(loads(data))
+        except ValueError:
+            return {}
+
+    def _fail_if_error(self, data: bytes) -> bool:
+        """Fail if an event of unknown shape is an error. Returns whether it is one. A finished message stays."""
+        error = None if self.done else error_from_event(self._parse_object(data))
+        if error is not None:
+            self._fail(error)
+        return error is not None
+
+    def _read_named_error(self, data: bytes) -> None:
+        if not self.done:
+            self._fail(error_from_named_event(data))
 
     def _add_model_text(self, text: str) -> None:
         """Add text in which calls or files may be written, if there can be some."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
-            return
+        else:
+            self._add_text_with_calls(text)
+
+    def _add_text_with_calls(self, text: str) -> None:
         if self._call_names is not None and self._text_calls is None:
             from heald.wires.text_calls import TextCalls  # with the first text, if calls are looked for
 
-            self._text_calls = TextCalls(self._call_names)
-        if self._text_calls is None or self._text_calls.is_plain(text):
+            self._text_calls = TextCalls(self._call_names, self._fits)
+        if self._text_calls is None or self._text_calls.skip_plain(text):
             self._add_text(text)
         else:
             self._add_parts(self._text_calls.feed(text))
 
-    def _end_text_calls(self) -> None:
-        """Add the rest of the text: it ends, or the API reports a call and so parses calls itself."""
-        self._call_names = None
-        if self._text_calls is not None:
-            self._add_parts(self._text_calls.close())
-            self.unread_call = self.unread_call or self._text_calls.failed
-            self._text_calls = None
+    def _end_text_calls(self, *, native: bool = False) -> None:
+        """Add the rest of the text: it ends, or the API reports a call (`native`) and so parses calls itself."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.close())
             self._text_edits = None
-            if self._file is not None and self._stop_reason(self.provider_stop_reason or "") in EXECUTABLE:
-                self._end_file(self._file)  # the model finished without closing the block
+        self._call_names = None
+        if self._text_calls is not None:
+            self._add_parts(self._text_calls.cancel() if native else self._text_calls.close())
+            self.unread_call = self.unread_call or self._text_calls.failed
+            self._text_calls = None
 
     def _add_file_parts(self, parts: "list[str | FilePiece]") -> None:
         files = self._text_files
         assert files is not None
         for part in parts:
             if isinstance(part, str):
-                self._add_text(part)
-            elif part.step == "begin":
+                self._add_text_with_calls(part)
+                continue
+            if self._text_calls is not None:  # a call that a file follows is not the end of the answer
+                self._add_parts(self._text_calls.cancel())
+            if part.step == "begin":
                 self._file = self._begin_text_call(files.write_tool, WHOLE_FILE)
                 self._add_arguments(self._file, f'{{"path":{encode_text(part.text)},"content":"')
-            elif part.step == "edits":
-                block = self._begin_text_call(files.edit_tool, FILE_PARTS)
+            elif part.step in ("edits", "patch"):
+                is_patch = part.step == "patch"
+                block = self._begin_text_call(
+                    *((files.patch_tool, DIFF) if is_patch else (files.edit_tool, FILE_PARTS))
+                )
                 self._add_arguments(block, part.text)
                 self._close(block)
+            elif self._file is not None and part.step == "cut":
+                self._close(self._file)
+                self._file = None
             elif self._file is not None and part.step == "grow":
                 self._add_arguments(self._file, part.text)
             elif self._file is not None:
@@ -369,6 +436,11 @@ class Decoder(MessageWriter):
             self._add_arguments(block, encode_text(part.arguments))
             self._close(block)
 
+    def _note(self, sentence: str) -> None:
+        """Add a sentence about the answer, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
     def _ignore(self, data: bytes) -> None:
         self.ignored_count += 1
         if len(self.ignored) < MAX_IGNORED:
@@ -385,7 +457,7 @@ class Decoder(MessageWriter):
     def _finish_message(self) -> None:
         self._close_block()
         kinds = {block.kind for block in self._blocks}
-        stop = self._stop_reason(self.provider_stop_reason or "")
+        stop, interrupted_by = self._stop_reason(self.provider_stop_reason or ""), self._interrupted_by
         if "refusal" in kinds and stop in EXECUTABLE:
             stop = "refusal"
         if "tool" in kinds and self._max_output_tokens is not None and self._hit_limit(self._max_output_tokens):
@@ -394,14 +466,16 @@ class Decoder(MessageWriter):
         calls = 0
         for block in self._blocks:
             if block.kind == "tool":
-                block.calls = self._finish_call(block, stop)
+                block.calls = self._finish_call(block, stop, interrupted_by)
+                if not self._calls_allowed:
+                    block.calls = [disable_call(call) for call in block.calls]
                 content += block.calls
                 calls += len(block.calls)
             elif block.kind == "thinking":
                 content.append(Reasoning(block.text))
             else:
                 content.append(Text(block.text, block.kind == "refusal"))
-        content += self._images
+        content += self._list_media()
         if self._sources:
             content.append(Grounding(list(self._sources.values())))
         if calls and stop in EXECUTABLE:
@@ -411,7 +485,19 @@ class Decoder(MessageWriter):
         self.stop_reason = stop
         native = Native(wire=self.wire, provider=self._provider, model=self._model, content=self._build_native())
         self.message = Message(role="assistant", content=content, id=self.id, native=native)
-        self._out.append(MessageDelta(self.id, stop, self.usage, self.provider_stop_reason, self.provider_usage))
+        self._out.append(
+            MessageDelta(
+                self.id,
+                stop,
+                self.usage,
+                self.provider_stop_reason,
+                self.provider_usage,
+                read_billed_cost(self.provider_usage),
+                interrupted=bool(interrupted_by),
+                calls_allowed=self._calls_allowed,
+                notes=self.notes,
+            )
+        )
         self._out.append(MessageStop(self.id))
 
     def _hit_limit(self, limit: int) -> bool:

@@ -35,14 +35,16 @@ _MAX_GENERATION = 16 * 1024
 # Codes and types in the body are more precise than the status.
 _CODES: dict[type[ProviderError], tuple[str, ...]] = {
     AuthenticationFailed: (
-        *("authentication_error", "invalid_api_key", "api_key_invalid", "unauthenticated"),
+        *("authentication_error", "invalid_api_key", "api_key_invalid", "unauthenticated", "authenticationerror"),
+        "invalidapikey",
         *("unrecognizedclientexception", "expiredtokenexception", "invalidsignatureexception"),
     ),
-    PermissionRefused: ("permission_error", "permission_denied", "accessdeniedexception"),
+    PermissionRefused: ("permission_error", "permission_denied", "accessdeniedexception", "permissiondeniederror"),
     ModelNotFound: (
         "not_found_error",
         "model_not_found",
         "invalid_model",
+        "notfounderror",
         "deploymentnotfound",
         "resourcenotfoundexception",
     ),
@@ -59,14 +61,17 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
         "credit_balance_exhausted",
         "spend_limit_reached",
         "spending_limit_reached",
+        "usage_limit_reached",
+        "arrearage",
     ),
-    ContentBlocked: ("content_filter", "content_policy_violation"),
+    ContentBlocked: ("content_filter", "content_policy_violation", "bio_policy", "datainspectionfailed"),
     RateLimited: (
         "rate_limit_error",
         "rate_limit_exceeded",
         "ratelimitreached",
         "resource_exhausted",
         "too_many_requests",
+        "ratelimiterror",
         "throttlingexception",
     ),
     Overloaded: (
@@ -74,6 +79,7 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
         "overloaded",
         "unavailable",
         "server_is_overloaded",
+        "slow_down",
         "serviceunavailableexception",
         "modelnotreadyexception",
     ),
@@ -83,14 +89,24 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
         "internal_error",
         "internal",
         "internal_server_error",
+        "internalservererror",
         "cancelled",
         "internalserverexception",
         "modelstreamerrorexception",
     ),
-    ProviderTimeout: ("timeout_error", "deadline_exceeded", "modeltimeoutexception"),
-    InvalidRequest: ("invalid_request_error", "invalid_argument", "failed_precondition", "validationexception"),
+    ProviderTimeout: ("timeout_error", "deadline_exceeded", "modeltimeoutexception", "vector_store_timeout"),
+    InvalidRequest: (
+        *("invalid_request_error", "invalid_argument", "failed_precondition", "validationexception"),
+        *("invalid_prompt", "data_residency_mismatch", "badrequesterror", "unprocessableentityerror"),
+    ),
 }
 _ERROR_BY_CODE = {code: kind for kind, codes in _CODES.items() for code in codes}
+_BLOCKED_CODE = r"(?i)_policy(?:_violation)?$"
+_INVALID_CODE = (
+    r"(?i)^(?:invalid|unsupported|missing)_?(?!response|upstream)(?=[a-z])|^empty_image|^image_(?:too|parse|file)_"
+    r"|^failed_to_download_image"
+)
+"""Codes that no table lists: each says that the same request fails again."""
 
 # Phrases in the message decide only where status and code do not. They are compiled when there is an error.
 _OVERFLOW = (
@@ -107,7 +123,10 @@ _MONEY = (
     r"(?is)insufficient (?:quota|balance|credit|fund)|credit balance is too low|out of credits?|spend(?:ing)? limit"
     r"|billing (?:hard )?limit|payment required|exceeded your current quota(?!.*(?:retry in|per[_ ]?minute))"
     r"|requires more credits|reached your specified (?:workspace )?API usage limits"
+    r"|(?:negative|no|zero) (?:account )?balance|\barrears\b"
+    r"|(?:no|run out of|not enough|used up (?:all )?(?:your|its|the)) (?:remaining |more )?credits?"
 )
+_RATE = r"(?i)rate[ _-]?limit|too many requests"
 _TOO_LARGE = r"(?is)request too large.{0,200}(?:tokens per min|\bTPM\b)|tokens must be reduced in order to run"
 """A single request above a rate limit: it never fits, however long one waits."""
 _NOT_SERVED = r"(?i)requires --jinja|tools? (?:param )?requires? .{0,20}jinja"
@@ -122,7 +141,9 @@ _MODEL = (
     r"|(?:invalid|unknown|unsupported) model|not a valid model|no such model|supported (?:api )?model names"
     r"|model not found"
 )
-_BLOCKED = r"(?i)content (?:management )?policy|violates? (?:our )?(?:usage|content)|safety check|content[ _]filter"
+_BLOCKED = (
+    r"(?i)content (?:management )?policy|violat(?:es?|ing) (?:our )?(?:usage|content)|safety check|content[ _]filter"
+)
 _BUSY = r"(?i)overloaded|over capacity|at capacity|temporarily unavailable|try again later"
 _SECRET = r"\b(?:[a-z]?sk|pk|rk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}"
 
@@ -155,12 +176,42 @@ def error_from_object(value: Any, status: int | None = None) -> ProviderError:
 def error_from_body(body: bytes) -> ProviderError | None:
     """The error that a body holds, if it holds one: some servers send it with status 200."""
     value = _parse(body)
-    value = as_object(next(iter(as_list(value)), value))
-    if not value:
-        return None
-    if value.get("error") is None and value.get("type") != "error" and value.get("detail") is None:
-        return None
-    return error_from_object(value)
+    return error_from_event(next(iter(as_list(value)), value))
+
+
+def error_from_event(value: Any) -> ProviderError | None:
+    """The error that an event of a stream is, in any of the forms that servers use; None for any other event.
+
+    Beside `{"error": …}` there are `{"object": "error"}`, `{"code": …, "message": …}`, `{"detail": …}` and
+    `{"errors": […]}`.
+    """
+    event = as_object(value)
+    is_error = (
+        event.get("error")
+        or "error" in (event.get("type"), event.get("object"), event.get("status"))
+        or event.get("detail")
+        or event.get("errors")
+        or (_string(event.get("message")) and _is_error_code(event.get("code")))
+    )
+    return error_from_object(event) if is_error else None
+
+
+def error_from_named_event(data: bytes) -> ProviderError:
+    """The error of an event whose name says that it is one. Its data may be plain text."""
+    value = _parse(data)
+    if as_object(value) or as_list(value):
+        return error_from_object(value)
+    return error_from_object({"message": value if isinstance(value, str) else data.decode("utf-8", "replace")})
+
+
+def _is_error_code(code: Any) -> bool:
+    """Whether a code beside a message says that something failed. Some servers send 0 or 200 for success."""
+    if isinstance(code, str) and not code.isdigit():
+        return bool(code)
+    try:
+        return int(code) >= 400
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 class _ErrorReport(msgspec.Struct):
@@ -194,9 +245,11 @@ class _ErrorReport(msgspec.Struct):
 
     def _read(self, value: JsonObject, depth: int) -> None:
         self.request_id = self.request_id or _string(value.get("request_id"))
-        for name in ("code", "type", "status", "reason"):
+        for name in ("code", "type", "status", "reason", "status_code", "statusCode"):
             code = value.get(name)
-            if isinstance(code, str) and code and code not in ("error", "Bad Request"):
+            if isinstance(code, str) and len(code) == 3 and code.isdecimal() and code[0] in "45":
+                self.status = int(code)
+            elif isinstance(code, str) and code and code not in ("error", "Bad Request"):
                 self.codes.append(code)
             elif isinstance(code, int) and 400 <= code <= 599:
                 self.status = code
@@ -215,7 +268,13 @@ class _ErrorReport(msgspec.Struct):
         if depth > 3:
             return
         self._read_upstream(as_object(value.get("metadata")).get("raw"), depth)
-        self._read(as_object(value.get("error")), depth + 1)
+        for name in ("error", "detail", "errors"):
+            inner = value.get(name)
+            if isinstance(inner, list) and name != "detail":
+                inner = next((item for item in as_list(inner) if item), None)
+                if isinstance(inner, str) and not self.message:
+                    self.message = inner
+            self._read(as_object(inner), depth + 1)
 
     def _read_upstream(self, raw: Any, depth: int) -> None:
         """Read the error of the provider behind a gateway."""
@@ -289,6 +348,18 @@ class _ErrorReport(msgspec.Struct):
             return error_class(status)
         if by_code:
             return by_code[0]
+        return self._kind_without_status()
+
+    def _kind_without_status(self) -> type[ProviderError]:
+        """The class of an error inside a stream that has no code of the table."""
+        if any(re.search(_BLOCKED_CODE, code) for code in self.codes):
+            return ContentBlocked
+        if self.fields or any(re.search(_INVALID_CODE, code) for code in self.codes):
+            return InvalidRequest
+        if re.search(_WRONG_KEY, self.message):
+            return AuthenticationFailed
+        if re.search(_RATE, self.message):
+            return RateLimited
         return Overloaded if re.search(_BUSY, self.message) else ServerFault
 
     def _kind_by_message(self, status: int | None) -> type[ProviderError] | None:

@@ -2,10 +2,11 @@
 
 Every wire declares its own: a place in the request, or `PASSED` for what the API has and `Settings.extra` carries. The
 declaration is in force: a setting of a feature that a wire does not declare is not sent, and a tool of the provider
-that it does not declare is refused. The table in docs/providers.md is made from the declarations.
+that it does not declare is refused. A provider that imitates an API may lack some of it: `Quirks.without` names those
+features. The tables in docs/providers.md are made from the declarations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -26,6 +27,7 @@ FeatureName = Literal[
     "strict_output",
     "strict_tools",
     "image_output",
+    "citations",
     "tool_choice",
     "parallel_tools",
     "web_search",
@@ -37,8 +39,10 @@ FeatureName = Literal[
     "cache_ttl",
     "cache_key",
     "compaction",
+    "compaction_endpoint",
     "clear_results",
     "image_input",
+    "image_detail",
     "pdf_input",
     "text_documents",
     "audio_input",
@@ -46,6 +50,7 @@ FeatureName = Literal[
     "file_upload",
     "token_count",
     "batches",
+    "websocket",
     "service_tier",
     "user",
     "metadata",
@@ -76,6 +81,7 @@ FEATURES: Mapping[FeatureName, Feature] = {
     "strict_output": Feature("typed answers: `output_schema`"),
     "strict_tools": Feature("strict tools"),
     "image_output": Feature("`image_output`"),
+    "citations": Feature("citations of documents: `citations`", "citations"),
     "tool_choice": Feature("`tool_choice`"),
     "parallel_tools": Feature("`parallel_tool_calls`", "parallel_tool_calls"),
     "web_search": Feature("server tool `web_search`"),
@@ -87,8 +93,10 @@ FEATURES: Mapping[FeatureName, Feature] = {
     "cache_ttl": Feature("prompt caching: `cache_ttl`", "cache_ttl"),
     "cache_key": Feature("prompt caching: `cache_key`", "cache_key"),
     "compaction": Feature("`compact_at`", "compact_at"),
+    "compaction_endpoint": Feature('`compact_by="provider"`', "compact_by"),
     "clear_results": Feature("`clear_results_at`", "clear_results_at"),
     "image_input": Feature("pictures"),
+    "image_detail": Feature("`Image(detail=…)`"),
     "pdf_input": Feature("PDF"),
     "text_documents": Feature("text and CSV files"),
     "audio_input": Feature("audio"),
@@ -96,6 +104,7 @@ FEATURES: Mapping[FeatureName, Feature] = {
     "file_upload": Feature("Files API for large inputs"),
     "token_count": Feature("`count_tokens`"),
     "batches": Feature("`heald eval --batch`"),
+    "websocket": Feature("`websocket`", "websocket"),
     "service_tier": Feature("`service_tier`", "service_tier"),
     "user": Feature("`user`", "user"),
     "metadata": Feature("`metadata`", "metadata"),
@@ -109,22 +118,26 @@ _OPTIONAL: list[tuple[FeatureName, str, Any]] = [
 """Features with the setting that requests each, and its default."""
 
 
-def keep_supported(settings: Settings, features: WireFeatures) -> Settings:
-    """Return the settings without those that the API has no field for."""
+def keep_supported(settings: Settings, features: WireFeatures, without: Collection[FeatureName] = ()) -> Settings:
+    """Return the settings without those that the API has no field for, or that the provider does not have."""
     dropped = {
         setting: default
         for name, setting, default in _OPTIONAL
-        if getattr(settings, setting) != default and features.get(name, PASSED) == PASSED
+        if getattr(settings, setting) != default and (name in without or features.get(name, PASSED) == PASSED)
     }
     return msgspec.structs.replace(settings, **dropped) if dropped else settings
 
 
-def check_features(wire: str, settings: Settings, features: WireFeatures) -> None:
-    """Refuse a tool of the provider, or pictures as an answer, that the wire has no place for."""
+def check_features(
+    wire: str, settings: Settings, features: WireFeatures, provider: str = "", without: Collection[FeatureName] = ()
+) -> None:
+    """Refuse a tool of the provider, or pictures as an answer, that the wire has no place for or the provider lacks."""
     requested: list[FeatureName] = [tool.name for tool in settings.server_tools]
     if settings.image_output:
         requested.append("image_output")
     for name in requested:
+        if name in without:
+            raise InvalidRequest(f"The provider {provider} has no {name}; leave it out, or use another provider.")
         place = features.get(name)
         if place == PASSED:
             raise InvalidRequest(

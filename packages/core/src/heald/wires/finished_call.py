@@ -1,6 +1,8 @@
 """A finished call of a model: its arguments parsed strictly, and why it must not run."""
 
-from heald.core.json import JsonObject, as_list, as_object, parse_strict
+from msgspec.structs import replace
+
+from heald.core.json import JsonObject, as_list, as_object, encode_text, parse_strict
 from heald.core.messages import InvalidCall, InvalidReason, ToolCall
 from heald.core.turn import EXECUTABLE, StopReason
 
@@ -14,23 +16,44 @@ _NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
     "pause_turn": ("truncated", "The turn was paused before the call was complete; it was not run."),
     "error": ("truncated", "The message ended in an error; its calls were not run."),
 }
+_DISABLED = "No tool may be called now: the tool choice is `none`. The call was not run; answer in text."
 _MAX_DETAIL = 200
+_MAX_REASON = 80
 
 
 def build_call(
-    call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason, form: str | None = None
+    call_id: str,
+    wire_id: str | None,
+    name: str,
+    text: str,
+    stop: StopReason,
+    form: str | None = None,
+    *,
+    interrupted_by: str = "",
 ) -> ToolCall:
-    """Parse the arguments of a finished call. It has `invalid` set unless it may run."""
+    """Parse the arguments of a finished call. It has `invalid` set unless it may run. `interrupted_by` is the
+    provider's reason for a message that did not end regularly."""
     value, problem = _parse_arguments(text)
     invalid: InvalidCall | None = None
     if stop not in EXECUTABLE:
         reason, message = _NOT_EXECUTABLE.get(stop, _NOT_EXECUTABLE["error"])
+        if interrupted_by:
+            message = (
+                f"The provider ended the message early ({interrupted_by[:_MAX_REASON]!r}); its calls were not run."
+            )
         invalid = InvalidCall(reason, message, text)
     elif problem is not None:
         invalid = InvalidCall("malformed", f"The arguments are not valid JSON: {problem}.", text)
     elif not name:
         invalid = InvalidCall("malformed", "The call names no tool.", text)
     return ToolCall(id=call_id, wire_id=wire_id, name=name, input=value, invalid=invalid, form=form)
+
+
+def disable_call(call: ToolCall) -> ToolCall:
+    """Return a call that came although the request allowed none. It must not run."""
+    if call.invalid is not None:
+        return call
+    return replace(call, invalid=InvalidCall("disabled", _DISABLED, encode_text(call.input)))
 
 
 def expand_parallel_calls(text: str) -> list[tuple[str, JsonObject]] | None:

@@ -9,12 +9,16 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 
 
 class ServerSentEvent(msgspec.Struct, frozen=True, gc=False):
+    """One server-sent event."""
+
     data: bytes
     event: str = "message"
     id: str = ""
 
 
 class StreamFraming(Protocol):
+    """Splits the body of an answer into events."""
+
     stray: list[bytes]
     """Lines outside of any event."""
 

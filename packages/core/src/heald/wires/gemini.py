@@ -9,18 +9,25 @@ from typing import Any, ClassVar, Literal, cast
 import msgspec
 
 from heald.core.errors import GarbledStream
-from heald.core.json import JsonObject, as_int, as_object, as_objects, encode_text
-from heald.core.messages import ToolCall
+from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
+from heald.core.messages import File, Source, ToolCall
 from heald.core.turn import StopReason, TokenLogprob, Usage
 from heald.wires import gemini_request
 from heald.wires.decoder import UNREADABLE, Decoder
 from heald.wires.errors import error_from_object
 from heald.wires.finished_call import replayable_input
 from heald.wires.gemini_request import NAME
+from heald.wires.gemini_usage import parse_usage
 from heald.wires.json_path import PathArguments
 from heald.wires.open_block import OpenBlock
 from heald.wires.request import legal_name
-from heald.wires.server_tools import ServerCall, ServerResult, read_gemini_part, read_gemini_queries
+from heald.wires.server_tools import (
+    ServerCall,
+    ServerResult,
+    read_gemini_part,
+    read_gemini_queries,
+    read_gemini_source,
+)
 from heald.wires.text_only import restrict
 from heald.wires.wire import Wire
 
@@ -36,6 +43,7 @@ class _Candidate(msgspec.Struct, gc=False):
     finishMessage: Any = None  # noqa: N815
     groundingMetadata: Any = None  # noqa: N815
     citationMetadata: Any = None  # noqa: N815
+    urlContextMetadata: Any = None  # noqa: N815
 
 
 class _Chunk(msgspec.Struct, gc=False):
@@ -80,20 +88,8 @@ _chunks = msgspec.json.Decoder(_Chunk)
 _text_chunks, _piece_chunks = _chunks_with(_TextPart), _chunks_with(_PiecePart)
 
 
-def parse_usage(raw: JsonObject) -> Usage:
-    prompt, read = as_int(raw.get("promptTokenCount")), as_int(raw.get("cachedContentTokenCount"))
-    if prompt is not None:
-        prompt = max(prompt - (read or 0), 0) + (as_int(raw.get("toolUsePromptTokenCount")) or 0)
-    return Usage(
-        input=prompt,
-        cache_read=read,
-        output=as_int(raw.get("candidatesTokenCount")),
-        reasoning=as_int(raw.get("thoughtsTokenCount")),
-    )
-
-
 class GeminiDecoder(Decoder):
-    __slots__ = ("_calls", "_partial", "_parts", "_plain", "_queries", "_texts")
+    __slots__ = ("_calls", "_fetched", "_partial", "_parts", "_plain", "_queries", "_texts")
 
     wire = NAME
     stop_reasons: ClassVar[dict[str, StopReason]] = {
@@ -112,6 +108,7 @@ class GeminiDecoder(Decoder):
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
         self._plain: tuple[int, list[str]] = (-1, [])  # the last part that holds nothing but text: place and pieces
         self._calls: dict[int, OpenBlock] = {}  # by place in _parts
+        self._fetched: set[str] = set()  # addresses
         self._queries: list[str] = []  # of searches, which each chunk may repeat
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
 
@@ -136,9 +133,13 @@ class GeminiDecoder(Decoder):
             blocked = as_object(chunk.promptFeedback).get("blockReason")
             if isinstance(blocked, str):
                 self.provider_stop_reason = blocked if blocked in self.stop_reasons else "PROHIBITED_CONTENT"
+                if isinstance(words := as_object(chunk.promptFeedback).get("blockReasonMessage"), str) and words:
+                    self._note(f"The provider blocked the request: {words}")
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 self._read_candidate(candidate)
+        if chunk.candidates is None and chunk.usageMetadata is None and chunk.promptFeedback is None:
+            self._fail_if_error(data)
 
     def _has_open_text(self) -> bool:
         if self._partial is not None:
@@ -175,7 +176,7 @@ class GeminiDecoder(Decoder):
             self._add_arguments(self._calls[place], written)
 
     def _parse_usage(self, reported: JsonObject) -> Usage:
-        return parse_usage(reported)
+        return parse_usage(reported, len(self._queries))
 
     def _parse_logprobs(self, event: JsonObject) -> list[TokenLogprob]:
         from heald.wires.logprobs import parse_gemini_logprobs
@@ -196,8 +197,12 @@ class GeminiDecoder(Decoder):
             if self.provider_stop_reason in self.malformed:
                 reason = candidate.finishMessage or self.provider_stop_reason
                 self._fail(GarbledStream(f"The model wrote a call that its own API refused: {reason}"))
+            elif candidate.finishMessage and self._stop_reason(self.provider_stop_reason) == "content_filter":
+                self._note(f"The provider stopped the answer: {candidate.finishMessage}")
         if candidate.groundingMetadata or candidate.citationMetadata:
             self._read_sources(candidate)
+        if candidate.urlContextMetadata:
+            self._read_fetched(as_objects(as_object(candidate.urlContextMetadata).get("urlMetadata")))
 
     def _read_part(self, part: JsonObject) -> None:
         if "functionCall" in part and isinstance(part["functionCall"], dict):
@@ -218,9 +223,15 @@ class GeminiDecoder(Decoder):
                 self._add_server_result(result)
             case None:
                 pass
+        transcription = as_object(part.get("audioTranscription")).get("text")
+        if isinstance(transcription, str) and transcription:
+            self._add_text(transcription)
+        if (stored := as_object(part.get("fileData"))) and isinstance(stored.get("fileUri"), str):
+            kind = str(stored.get("mimeType") or "application/octet-stream")
+            self._media.append(File(media_type=kind, url=stored["fileUri"]))
         inline = as_object(part.get("inlineData"))
         if inline:
-            self._add_image(str(inline.get("mimeType") or "image/png"), str(inline.get("data") or ""))
+            self._add_media(str(inline.get("mimeType") or "image/png"), str(inline.get("data") or ""))
 
     def _read_text(self, part: JsonObject, text: str) -> None:
         """Join the pieces of one text; a signature ends the piece that holds it."""
@@ -290,14 +301,46 @@ class GeminiDecoder(Decoder):
         queries = [query for query in read_gemini_queries(candidate.groundingMetadata) if query not in self._queries]
         if queries:
             self._queries += queries
+            self._usage = None
             self._add_server_call(ServerCall("", "web_search", {"queries": queries}))
-        for chunk in as_objects(as_object(candidate.groundingMetadata).get("groundingChunks")):
-            web = as_object(chunk.get("web") or chunk.get("retrievedContext"))
-            if web:
-                self._add_source(str(web.get("title") or ""), web.get("uri"))
+        grounding = as_object(candidate.groundingMetadata)
+        sources = [read_gemini_source(chunk) for chunk in as_objects(grounding.get("groundingChunks"))]
+        for source in sources:
+            if source is not None:
+                self._add_source(source.title, source.url, source.quote, source.range)
+        for support in as_objects(grounding.get("groundingSupports")):
+            span = self._find_span(as_object(support.get("segment")))
+            for place in as_list(support.get("groundingChunkIndices")) if span is not None else ():
+                source = sources[place] if isinstance(place, int) and 0 <= place < len(sources) else None
+                if source is not None and span is not None:
+                    self._add_source(source.title, source.url, source.quote, source.range, span)
         citations = as_object(candidate.citationMetadata)
         for source in as_objects(citations.get("citationSources") or citations.get("citations")):
             self._add_source(str(source.get("title") or ""), source.get("uri"))
+
+    def _find_span(self, segment: JsonObject) -> tuple[int, int] | None:
+        """Return the characters of the last text that a segment names by its bytes; None if they are not its text."""
+        block = self._last_text()
+        if block is None:
+            return None
+        text = block.text
+        first, behind = as_int(segment.get("startIndex")) or 0, as_int(segment.get("endIndex")) or 0
+        encoded = text.encode(errors="surrogatepass")
+        start, end = (len(encoded[:offset].decode(errors="replace")) for offset in (max(first, 0), max(behind, 0)))
+        return (start, end) if segment.get("text") and text[start:end] == segment["text"] else None
+
+    def _read_fetched(self, fetched: list[JsonObject]) -> None:
+        """Read the addresses that the provider fetched, and whether it could. Each chunk may repeat them."""
+        for entry in fetched:
+            url, status = str(entry.get("retrievedUrl") or ""), str(entry.get("urlRetrievalStatus") or "")
+            if not url or url in self._fetched:
+                continue
+            self._fetched.add(url)
+            outcome = status.removeprefix("URL_RETRIEVAL_STATUS_").lower()
+            is_error = outcome not in ("", "success", "unspecified")
+            source = () if is_error else (Source(url, url),)
+            self._add_server_call(ServerCall("", "web_fetch", {"url": url}))
+            self._add_server_result(ServerResult("", "web_fetch", outcome, source, is_error))
 
     def _flush(self) -> None:
         self._close_partial_call()

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from heald.core.json import JsonObject, as_object, as_objects
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from heald.wires.effort_levels import find_thinking_level
 from heald.wires.features import PASSED, WireFeatures
 from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, split_result
@@ -36,25 +37,18 @@ FEATURES: WireFeatures = {
     "file_search": "tools[].fileSearch",
     "cache_key": PASSED,
     "image_input": "inlineData",
+    "image_detail": "mediaResolution (Gemini 3)",
     "pdf_input": "inlineData",
     "text_documents": "inlineData",
     "audio_input": "inlineData",
     "file_ids": "fileData.fileUri",
     "file_upload": "POST /upload/…/files",
     "token_count": "POST :countTokens",
+    "batches": "POST :batchGenerateContent",
     "service_tier": "serviceTier",
     "metadata": "labels",
 }
 
-_LEVELS = {
-    "none": "minimal",
-    "minimal": "minimal",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-    "xhigh": "high",
-    "max": "high",
-}
 _NO_SIGNATURE = "skip_thought_signature_validator"
 _GEMINI_3 = lazy_pattern(r"gemini-(?:[3-9]|\d\d)")
 _SERVER_TOOLS = {
@@ -62,6 +56,11 @@ _SERVER_TOOLS = {
     "web_fetch": "urlContext",
     "code_execution": "codeExecution",
     "file_search": "fileSearch",
+}
+_RESOLUTIONS = {
+    "low": "MEDIA_RESOLUTION_LOW",
+    "high": "MEDIA_RESOLUTION_HIGH",
+    "original": "MEDIA_RESOLUTION_ULTRA_HIGH",
 }
 _MOST_BUDGET = {"pro": 32768, "": 24576}
 """The largest budgets for thinking, by a part of the model's name."""
@@ -86,7 +85,7 @@ def _build_frame(request: TurnRequest) -> JsonObject:
     return without_none(
         systemInstruction={"parts": [{"text": settings.system}]} if settings.system else None,
         tools=_encode_tools(request) or None,
-        toolConfig=_encode_tool_choice(settings.tool_choice) if request.tools else None,
+        toolConfig=_encode_tool_choice(request) if request.tools else None,
         generationConfig=without_none(
             temperature=settings.temperature,
             topP=settings.top_p,
@@ -113,7 +112,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         elif message.role == "tool":
             role, parts = "user", _encode_results(message, history, contents, request)
         else:
-            role, parts = "user", [_encode_part(block) for block in message.content]
+            role, parts = "user", [_encode_part(block, request.model) for block in message.content]
         if parts and contents and contents[-1]["role"] == role:
             contents[-1] = {"role": role, "parts": [*contents[-1]["parts"], *parts]}
         elif parts:
@@ -167,7 +166,7 @@ def _encode_results(
         }
         if history.ids[result.id] in given_ids:
             response["id"] = history.ids[result.id]
-        encoded_media = [_encode_part(part) for part in media]
+        encoded_media = [_encode_part(part, request.model) for part in media]
         if encoded_media and _GEMINI_3.search(request.model):
             response["parts"] = encoded_media
         elif encoded_media:
@@ -179,10 +178,19 @@ def _encode_results(
 def _call_ids(contents: list[JsonObject]) -> set[str]:
     """The ids in the previous message: only a call that has an id is answered with one."""
     parts = as_objects(contents[-1]["parts"]) if contents else []
-    return {as_object(part.get("functionCall")).get("id", "") for part in parts}
+    ids = (as_object(part.get("functionCall")).get("id") for part in parts)
+    return {call_id for call_id in ids if isinstance(call_id, str)}
 
 
-def _encode_part(block: Block) -> JsonObject:
+def _encode_part(block: Block, model: str) -> JsonObject:
+    """Encode a block of content. A single picture has a resolution from Gemini 3 on."""
+    part = _encode_content(block)
+    if not isinstance(block, Image) or block.detail not in _RESOLUTIONS or not _GEMINI_3.search(model):
+        return part
+    return part | {"mediaResolution": {"level": _RESOLUTIONS[block.detail]}}
+
+
+def _encode_content(block: Block) -> JsonObject:
     match block:
         case Image(media_type=media_type, file_id=str(uri)) | File(media_type=media_type, file_id=str(uri)):
             return {"fileData": {"mimeType": media_type, "fileUri": uri}}
@@ -208,11 +216,18 @@ def _encode_tool(tool: ToolDefinition) -> JsonObject:
     return declaration
 
 
-def _encode_tool_choice(choice: str) -> JsonObject:
-    modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+def _encode_tool_choice(request: TurnRequest) -> JsonObject:
+    """Encode the choice. Beside a server tool Gemini 3 requires the calls of both kinds, and then has no mode AUTO.
+
+    https://ai.google.dev/gemini-api/docs/tool-combination
+    """
+    choice, settings = request.settings.tool_choice, request.settings
+    mixes = bool(settings.server_tools) and request.quirks.server_tool_parts and _GEMINI_3.search(request.model)
+    config: JsonObject = {"includeServerSideToolInvocations": True} if mixes else {}
+    modes = {"auto": "VALIDATED" if mixes else "AUTO", "none": "NONE", "required": "ANY"}
     if choice in modes:
-        return {"functionCallingConfig": {"mode": modes[choice]}}
-    return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice]}}
+        return {"functionCallingConfig": {"mode": modes[choice]}} | config
+    return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice]}} | config
 
 
 def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
@@ -223,7 +238,7 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
     effort = resolve_effort(reason)
     if _GEMINI_3.search(request.model) and reason.budget is None:
         if effort is not None:
-            config["thinkingLevel"] = _LEVELS[effort]
+            config["thinkingLevel"] = find_thinking_level(effort, request.model)
     elif (budget := resolve_budget(reason)) is not None:
         most = next(size for part, size in _MOST_BUDGET.items() if part in request.model)
         config["thinkingBudget"] = budget if reason.budget is not None else min(budget, most)

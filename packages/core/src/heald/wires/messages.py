@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from heald.core.errors import GarbledStream
-from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads
-from heald.core.messages import ToolCall
+from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
+from heald.core.messages import CitedRange, ToolCall
 from heald.core.turn import StopReason, Usage
 from heald.wires import messages_request
 from heald.wires.decoder import UNREADABLE, Decoder
-from heald.wires.errors import error_from_object
 from heald.wires.event_order import NO_INDEX, BlockOrder
 from heald.wires.finished_call import replayable_input
 from heald.wires.messages_request import CONTAINER, NAME, is_programmatic
+from heald.wires.messages_usage import parse_usage
 from heald.wires.open_block import OpenBlock
 from heald.wires.request import legal_name
 from heald.wires.server_tools import ServerCall, parse_server_input, read_messages_result
@@ -35,6 +35,7 @@ class _Delta(msgspec.Struct, gc=False):
     encrypted_content: Any = None
     stop_reason: str | None = None
     stop_sequence: str | None = None
+    stop_details: Any = None
     container: Any = None
 
 
@@ -65,22 +66,14 @@ _events = msgspec.json.Decoder(_Event)
 _text_events = msgspec.json.Decoder(_TextEvent)
 
 
-def parse_usage(raw: JsonObject) -> Usage:
-    output = as_int(raw.get("output_tokens"))
-    reasoning = as_int(as_object(raw.get("output_tokens_details")).get("thinking_tokens"))
-    if output is not None and reasoning:
-        output = max(output - reasoning, 0)
-    return Usage(
-        input=as_int(raw.get("input_tokens")),
-        cache_read=as_int(raw.get("cache_read_input_tokens")),
-        cache_write=as_int(raw.get("cache_creation_input_tokens")),
-        output=output,
-        reasoning=reasoning,
-    )
+_READ_LATER = frozenset(
+    ("text", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "mcp_tool_listing", "compaction", "")
+)
+"""Blocks whose content comes in deltas, or holds nothing for a reader."""
 
 
 class MessagesDecoder(Decoder):
-    __slots__ = ("_calls", "_container", "_content", "_has_final_usage", "_order", "_pieces")
+    __slots__ = ("_calls", "_container", "_content", "_explanations", "_has_final_usage", "_order", "_pieces")
 
     wire = NAME
     needs_terminal = True
@@ -102,6 +95,7 @@ class MessagesDecoder(Decoder):
         self._order = BlockOrder()
         self._has_final_usage = False
         self._container: JsonObject = {}
+        self._explanations: list[str] = []  # of a refusal
 
     def _is_complete(self) -> bool:
         """A message with a stop reason and its final usage is complete, also where `message_stop` is missing."""
@@ -134,17 +128,15 @@ class MessagesDecoder(Decoder):
             self._has_final_usage = bool(read.usage)
             if read.delta is not None and read.delta.stop_reason:
                 self.provider_stop_reason = read.delta.stop_reason
-            if read.delta is not None and read.delta.container is not None:
-                self._container = as_object(read.delta.container)
+            if read.delta is not None:
+                self._read_stop_details(read.delta.stop_details, read.delta.container)
         elif kind == "message_stop":
             self.done = True
         elif read.type == "message":  # an answer that was not streamed
-            self._read_message(message := as_object(loads(data)))
+            self._read_message(message := self._parse_object(data))
             self.provider_stop_reason = str(message.get("stop_reason") or "end_turn")
             self.done = True
-        elif kind == "error" or read.error:
-            self._fail(error_from_object({"error": read.error}))
-        elif kind != "ping":
+        elif kind != "ping" and not self._fail_if_error(data):
             self._ignore(data)
 
     def _read_text_only(self, data: bytes) -> str | None:
@@ -168,12 +160,24 @@ class MessagesDecoder(Decoder):
         """Read the head of a message. Its blocks, if it has any, precede the streamed ones."""
         self.response_id, self.response_model = message.get("id"), message.get("model")
         self._read_usage(as_object(message.get("usage")))
+        if isinstance(message.get("stop_reason"), str):
+            self.provider_stop_reason = message["stop_reason"]
         blocks = as_objects(message.get("content"))
         for index, block in enumerate(blocks, NO_INDEX - len(blocks)):
             self._read_block_start(index, block)
             for citation in as_list(block.get("citations")):
                 self._read_citation(citation)
             self._read_block_stop(index)
+        self._read_stop_details(message.get("stop_details"), message.get("container"))
+
+    def _read_stop_details(self, details: Any, container: Any) -> None:
+        """Read the container of the message's code, and the explanation of a refusal."""
+        if container is not None:
+            self._container = as_object(container)
+        explanation = as_object(details).get("explanation")
+        if isinstance(explanation, str) and explanation and explanation not in self._explanations:
+            self._explanations.append(explanation)
+            self._add_refusal(explanation)
 
     def _read_block_start(self, index: int, block: JsonObject) -> None:
         self._content[index] = block
@@ -187,9 +191,16 @@ class MessagesDecoder(Decoder):
                 self._append_piece(index, self._add_text(block["text"]))
             case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
                 self._append_piece(index, self._add_thinking(block["thinking"]))
-            case _:
+            case "fallback":
+                declined, answered = (as_object(block.get(side)).get("model") for side in ("from", "to"))
+                self._note(f"The model {declined} declined, and {answered} continued the answer.")
+            case "container_upload":
+                self._note(f"The provider stored the file {block.get('file_id')} in the container of its code.")
+            case kind:
                 if (result := read_messages_result(block)) is not None:
                     self._add_server_result(result)
+                elif isinstance(kind, str) and kind not in _READ_LATER:
+                    self._note(f"The answer holds a block of the type {kind}, which Heald does not show.")
 
     def _read_delta(self, index: int, delta: _Delta) -> None:
         block = self._content[index]
@@ -210,7 +221,7 @@ class MessagesDecoder(Decoder):
             case "signature_delta":
                 block["signature"] = delta.signature
             case "citations_delta":
-                block["citations"] = [*(block.get("citations") or ()), delta.citation]
+                block["citations"] = [*as_list(block.get("citations")), delta.citation]
                 self._read_citation(delta.citation)
             case "compaction_delta":
                 block["content"] = delta.content
@@ -256,7 +267,7 @@ class MessagesDecoder(Decoder):
         cited = as_object(citation)
         if cited:
             title = cited.get("title") or cited.get("document_title") or cited.get("source") or ""
-            self._add_source(str(title), cited.get("url"), cited.get("cited_text"))
+            self._add_source(str(title), cited.get("url"), cited.get("cited_text"), _cited_range(cited))
 
     def _read_usage(self, usage: JsonObject | None) -> None:
         """Merge cumulative figures: a later one replaces an earlier one, a missing one changes nothing."""
@@ -288,6 +299,22 @@ class MessagesDecoder(Decoder):
         if any(is_programmatic(block) for block in content) and self._container.get("id"):
             content.append({"type": CONTAINER, "id": self._container["id"]})
         return content
+
+
+_RANGES: dict[str, Literal["page", "character", "block"]] = {
+    "page_number": "page",
+    "char_index": "character",
+    "block_index": "block",
+}
+
+
+def _cited_range(citation: JsonObject) -> CitedRange | None:
+    """Return the pages, characters or blocks of a document that are cited."""
+    for name, unit in _RANGES.items():
+        start, end = as_int(citation.get(f"start_{name}")), as_int(citation.get(f"end_{name}"))
+        if start is not None and end is not None:
+            return CitedRange(unit, start, end)
+    return None
 
 
 def _call_fields(call: ToolCall) -> JsonObject:

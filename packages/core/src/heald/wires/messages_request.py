@@ -7,14 +7,21 @@ from heald.core.json import JsonObject, as_object, as_objects
 from heald.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from heald.core.turn import ServerTool, Settings
 from heald.wires.audio import describe_unsent, is_audio
-from heald.wires.claude_models import default_max_tokens, find_effort, is_adaptive, refuses_sampling
+from heald.wires.cache_marks import cache_control, mark_history
+from heald.wires.claude_models import (
+    default_max_tokens,
+    find_effort,
+    is_adaptive,
+    refuses_forced_call,
+    refuses_sampling,
+)
 from heald.wires.documents import read_text_document
 from heald.wires.features import WireFeatures
 from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, result_parts
 from heald.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from heald.wires.rendering import RenderCache, build_frame, render
-from heald.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
+from heald.wires.request import TurnRequest, forces_call, legal_name, resolve_budget, resolve_effort, without_none
 
 NAME = "messages"
 
@@ -31,6 +38,7 @@ FEATURES: WireFeatures = {
     "thinking_text": "thinking.display",
     "strict_output": "output_config.format",
     "strict_tools": "tools[].strict",
+    "citations": "document.citations",
     "tool_choice": "tool_choice",
     "parallel_tools": "tool_choice.disable_parallel_tool_use",
     "web_search": "tools[] web_search",
@@ -95,7 +103,7 @@ def _build_frame(request: TurnRequest) -> JsonObject:
     samples = not thinks and not refuses_sampling(request.model)
     body = without_none(
         model=request.model,
-        system=[{"type": "text", "text": settings.system} | _cache_mark(settings)] if settings.system else None,
+        system=[{"type": "text", "text": settings.system} | cache_control(settings)] if settings.system else None,
         max_tokens=settings.max_output_tokens or default_max_tokens(request.model),
         stream=True,
         temperature=settings.temperature if samples else None,
@@ -129,13 +137,6 @@ def betas_in_body(request: TurnRequest) -> JsonObject:
     return {"anthropic_beta": betas} if betas else {}
 
 
-def _cache_mark(settings: Settings) -> JsonObject:
-    if not settings.cache:
-        return {}
-    ttl = {"ttl": "1h"} if settings.cache_ttl in ("1h", "24h") else {}
-    return {"cache_control": {"type": "ephemeral"} | ttl}
-
-
 def _encode_context_edits(settings: Settings) -> JsonObject | None:
     if settings.clear_results_at is None and settings.compact_at is None:
         return None
@@ -149,20 +150,24 @@ def _encode_context_edits(settings: Settings) -> JsonObject | None:
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
+    cites = request.settings.citations and request.settings.output_schema is None  # the API refuses both together
+
     def write(message: Message, history: History, messages: list[JsonObject]) -> None:
         if message.role == "assistant":
             role, content = "assistant", _encode_assistant(message, history)
         else:
-            role, content = "user", [_encode_part(block, history) for block in message.content]
+            role, content = "user", [_encode_part(block, history, cites) for block in message.content]
         if content and messages and messages[-1]["role"] == role:  # results and the next question are one message
             messages[-1] = {"role": role, "content": [*messages[-1]["content"], *content]}
         elif content:
             messages.append({"role": role, "content": content})
 
-    messages = render(request, NAME, write, user_first=True)
-    if request.settings.cache and messages and messages[-1]["role"] == "user":
-        *rest, last = messages[-1]["content"]
-        messages[-1] = {"role": "user", "content": [*rest, last | _cache_mark(request.settings)]}
+    def mark(content: list[JsonObject]) -> list[JsonObject]:
+        return [*content[:-1], content[-1] | cache_control(request.settings)]
+
+    messages = render(request, NAME, write, user_first=True, form=cites)
+    if request.settings.cache:
+        mark_history(messages, mark)
     return messages
 
 
@@ -211,8 +216,12 @@ def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
     return {"type": "tool_use", "id": wire_id, "name": legal_name(call.name), "input": replayable_input(call)}
 
 
-def _encode_part(block: Block, history: History) -> JsonObject:
-    return _encode_result(block, history) if isinstance(block, ToolResult) else encode_content(block)
+def _encode_part(block: Block, history: History, cites: bool) -> JsonObject:
+    """Encode a block of content. The API requires that all documents of a request can be cited, or none."""
+    if isinstance(block, ToolResult):
+        return _encode_result(block, history, cites)
+    content = encode_content(block)
+    return content | {"citations": {"enabled": True}} if cites and content["type"] == "document" else content
 
 
 def encode_content(block: Block) -> JsonObject:
@@ -238,10 +247,10 @@ def encode_content(block: Block) -> JsonObject:
             return {"type": "text", "text": getattr(block, "text", "")}
 
 
-def _encode_result(result: ToolResult, history: History) -> JsonObject:
+def _encode_result(result: ToolResult, history: History, cites: bool) -> JsonObject:
     parts = result_parts(result)
     only = parts[0] if len(parts) == 1 else None
-    content = only.text if isinstance(only, Text) else [_encode_part(part, history) for part in parts]
+    content = only.text if isinstance(only, Text) else [_encode_part(part, history, cites) for part in parts]
     answer = {"type": "tool_result", "tool_use_id": history.ids[result.id], "content": content}
     return answer | ({"is_error": True} if result.is_error else {})
 
@@ -258,7 +267,7 @@ def _encode_tools(request: TurnRequest) -> list[JsonObject]:
     tools = [_encode_server_tool(tool) for tool in request.settings.server_tools]
     tools += [_encode_tool(tool) for tool in request.tools]
     if tools and not request.settings.system:
-        tools[-1] |= _cache_mark(request.settings)
+        tools[-1] |= cache_control(request.settings)
     return tools
 
 
@@ -288,6 +297,8 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject:
         return {}
     if resolve_effort(reason) == "none":
         return {"thinking": {"type": "disabled"}}
+    if forces_call(request) and refuses_forced_call(request.model):
+        return {}
     display = {"display": "summarized"} if reason.visible else {}
     if is_adaptive(request.model) and (reason.budget is None or refuses_sampling(request.model)):
         return {"thinking": {"type": "adaptive"} | display}

@@ -16,6 +16,7 @@ from heald.wires.framing import StreamFraming
 from heald.wires.json_lines import JsonLinesParser
 from heald.wires.ollama_request import NAME
 from heald.wires.request import without_none
+from heald.wires.usage_counts import as_count
 from heald.wires.wire import Wire
 
 
@@ -72,6 +73,8 @@ class OllamaDecoder(Decoder):
             self._fail(error_from_object({"error": line.error}))
             return
         if line.message is None and line.model is None and not line.done:
+            if self._fail_if_error(data):
+                return
             self._ignore(data)
         self.response_model = self.response_model or line.model
         if line.message is not None and not self.done:
@@ -93,7 +96,7 @@ class OllamaDecoder(Decoder):
         if message.content:
             self._add_model_text(message.content)
         if message.tool_calls:
-            self._end_text_calls()
+            self._end_text_calls(native=True)
         for call in message.tool_calls or ():
             function = call.function or _Function()
             block = self._start_call(str(call.id or ""), function.name)
@@ -115,7 +118,7 @@ class OllamaDecoder(Decoder):
 
 
 def parse_usage(raw: JsonObject) -> Usage:
-    return Usage(input=raw.get("prompt_eval_count"), output=raw.get("eval_count"))
+    return Usage(input=as_count(raw.get("prompt_eval_count")), output=as_count(raw.get("eval_count")))
 
 
 WIRE = Wire(
@@ -125,4 +128,5 @@ WIRE = Wire(
     decoder=OllamaDecoder,
     features=ollama_request.FEATURES,
     reads_text_calls=True,
+    check_media=ollama_request.check_media,
 )

@@ -6,6 +6,7 @@ https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completio
 from collections.abc import Sequence
 from typing import cast
 
+from heald.core.errors import InvalidRequest
 from heald.core.json import JsonObject
 from heald.core.messages import File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from heald.wires.documents import read_text_document
@@ -41,7 +42,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         model=request.model,
         messages=_encode_messages(request),
         stream=True,
-        tools=[_encode_tool(tool) for tool in request.tools] or None,
+        tools=[_encode_tool(tool) for tool in _offered_tools(request)] or None,
         think=_encode_reasoning(request),
         format=settings.output_schema,
         logprobs=True if settings.top_logprobs is not None else None,
@@ -96,6 +97,17 @@ def _encode_user(message: Message) -> JsonObject:
     return _attach_media({"role": "user"}, text, [b for b in message.content if isinstance(b, Image | File)])
 
 
+def check_media(part: Image | File) -> None:
+    """Raise InvalidRequest for a picture without data, and for a document that is not text."""
+    if isinstance(part, Image) and not part.data:
+        raise InvalidRequest("The ollama wire carries pictures as data and not by URL; send the data of the picture.")
+    if isinstance(part, File) and read_text_document(part) is None:
+        unsupported = "documents by URL" if part.url or part.file_id else part.media_type
+        raise InvalidRequest(
+            f"The ollama wire carries text files and not {unsupported}; send the text, or pictures of the pages."
+        )
+
+
 def _attach_media(message: JsonObject, text: str, media: Sequence[Image | File]) -> JsonObject:
     """Attach images, which the API accepts as data only. A text file is a part of the text; others are mentioned."""
     images = [part.data for part in media if isinstance(part, Image) and part.data]
@@ -107,6 +119,11 @@ def _attach_media(message: JsonObject, text: str, media: Sequence[Image | File])
         elif part.url or part.file_id or isinstance(part, File):
             text += f"\n\n[not shown: {part.media_type} {part.url or name or ''}]"
     return message | {"content": text} | ({"images": images} if images else {})
+
+
+def _offered_tools(request: TurnRequest) -> list[ToolDefinition]:
+    """The API has no tool choice: with `none`, no tool is offered."""
+    return [] if request.settings.tool_choice == "none" else request.tools
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:

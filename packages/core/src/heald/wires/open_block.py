@@ -47,4 +47,9 @@ def join_surrogates(block: OpenBlock, text: str) -> str:
     if text and "\ud800" <= text[-1] <= "\udbff":
         block.half = text[-1]
         text = text[:-1]
+    return replace_halves(text)
+
+
+def replace_halves(text: str) -> str:
+    """Replace each half of a surrogate pair that stands alone by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

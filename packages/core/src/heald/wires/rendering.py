@@ -13,7 +13,8 @@ from heald.wires.history import History
 from heald.wires.request import TurnRequest, legal_name
 
 _OPENING = user_message("Continue.")
-_STILL_OPEN = 2
+_STILL_OPEN = 4
+"""The items at the end that stay values: a wire may add to the last one, and mark those before the last answers."""
 _WITH_FILES = (Image, File)
 
 
@@ -22,6 +23,8 @@ class RenderCache:
 
     def __init__(self) -> None:
         self.history: History | None = None
+        self.form: object = None
+        """What the form of the items depends on, beside the messages and the model."""
         self.source: list[Message] = []
         self.items: list[JsonObject] = []
         self.file_ids = RunningTotal(_count_file_ids)
@@ -72,8 +75,10 @@ def render(
     *,
     make_legal: Callable[[str], str] = legal_name,
     user_first: bool = False,
+    form: object = None,
 ) -> list[JsonObject]:
-    """Encode the messages of a request for a wire. Only those that the cache does not hold are encoded.
+    """Encode the messages of a request for a wire. Only those that the cache does not hold are encoded. With another
+    `form` than before, all are.
 
     With a cache, its items are returned as bytes, which the request includes as they are.
     """
@@ -85,9 +90,10 @@ def render(
         answered_history is None
         or answered_history.origin != (wire, request.provider, request.model)
         or cache.source != messages[:done]
+        or cache.form != form
     ):
         answered_history = cache.history = History(wire, request.provider, request.model, make_legal)
-        cache.source, cache.items, cache.encoded, done = [], [], [], 0
+        cache.form, cache.source, cache.items, cache.encoded, done = form, [], [], [], 0
     answered, number = answered_history.extend_answered(messages[done:])
     _write_all(answered, answered_history, cache.items, write, user_first)
     cache.source = messages[: done + number]

@@ -9,6 +9,7 @@ from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Reason, ReasoningEffort, Settings
+from heald.wires.features import FeatureName
 
 _ILLEGAL = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
@@ -34,10 +35,18 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     """The ways in which a provider's API differs from the wire."""
 
     # requests
+    without: list[FeatureName] = []
+    """Features of the wire that the provider does not have. Their settings are not sent; a server tool is refused."""
     system_role: Literal["system", "developer"] = "system"
     max_tokens_field: str = "max_tokens"
     user_field: str = "user"
     """The field that an id of the end user stands in."""
+    seed_field: str = "seed"
+    """The field that a seed stands in."""
+    cache_marks: bool = False
+    """Requests to Claude models carry `cache_control`: the server is a gateway that passes it on."""
+    server_tool_parts: bool = True
+    """Gemini 3: request the calls of server tools, without which own tools beside them are refused."""
     usage_option: bool = True
     """Request usage with `stream_options`; a few servers refuse the field."""
     prompt_progress: bool = False
@@ -47,6 +56,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_echo: Literal["as_received", "none"] = "as_received"
     """Whether an assistant message is sent back with the reasoning fields it had."""
     id_pattern: Literal["any", "mistral"] = "any"
+    content_parts: Literal["openai", "mistral"] = "openai"
+    """The form of documents, audio and uploaded files in a message."""
     images_in_results: bool = False
     strict_tools: bool = False
     """Send `strict` with tool definitions that set it."""
@@ -101,6 +112,11 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The context to request, where an API has a field for it."""
     cache: Any = None
     """A `RenderCache` that is shared by the turns of a conversation."""
+
+
+def forces_call(request: TurnRequest) -> bool:
+    """Whether the model must call a tool."""
+    return bool(request.tools) and request.settings.tool_choice not in ("auto", "none")
 
 
 def resolve_effort(reason: Reason) -> ReasoningEffort | None:

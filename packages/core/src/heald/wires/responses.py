@@ -9,23 +9,40 @@ from typing import Any, ClassVar, Literal, cast
 import msgspec
 
 from heald.core.errors import GarbledStream
-from heald.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
+from heald.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from heald.core.messages import ToolCall
-from heald.core.turn import StopReason, TokenLogprob, Usage
+from heald.core.turn import StopReason, TokenLogprob
 from heald.wires import responses_request
+from heald.wires.audio import STREAMED_AUDIO
+from heald.wires.client_items import (
+    NOT_RUN,
+    describe_open,
+    find_open,
+    is_client_item,
+    read_client_call,
+    read_client_output,
+)
 from heald.wires.decoder import UNREADABLE, Decoder
 from heald.wires.errors import error_from_object
 from heald.wires.event_order import EventNumbers
 from heald.wires.finished_call import replayable_input
-from heald.wires.open_block import OpenBlock
+from heald.wires.open_block import OpenBlock, replace_halves
 from heald.wires.request import legal_name
 from heald.wires.responses_request import NAME, encode_call
-from heald.wires.server_tools import read_responses_item
-from heald.wires.usage_counts import disjoint_usage
+from heald.wires.responses_usage import parse_usage
+from heald.wires.server_tools import ServerCall, ServerResult, read_provider_item, read_responses_item
 from heald.wires.wire import Wire
 from heald.wires.writer import PARALLEL
 
 _DIFFERS = "The text that was streamed differs from the finished text; parts were lost or came twice. Try again."
+_REPLACED = "The text that was streamed differed from the finished text twice; this is the finished text."
+_UNSHOWN = frozenset(
+    (
+        *("compaction", "additional_tools", "mcp_list_tools", "mcp_approval_response"),
+        *("function_call_output", "custom_tool_call_output"),
+    )
+)
+"""Items that hold nothing for a reader. Like all items, they are sent back."""
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -78,6 +95,7 @@ class ResponsesDecoder(Decoder):
     needs_terminal = True
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "completed": "end_turn",
+        **dict.fromkeys(("incomplete:max_output_tokens", "incomplete:max_tokens"), "max_tokens"),
         "incomplete:content_filter": "content_filter",
     }
 
@@ -107,10 +125,12 @@ class ResponsesDecoder(Decoder):
             return
         key = read.item_id if read.output_index is None else read.output_index
         if read.object == "response":  # an answer that was not streamed
-            self._read_end(as_object(loads(data)))
+            self._read_end(self._parse_object(data))
         elif (reader := self._readers.get(kind)) is not None:
             reader(self, read, key)
-        elif not kind.startswith("response.") and kind not in ("keepalive", "ping"):
+        elif kind.startswith("response.") or kind in ("keepalive", "ping"):
+            return
+        elif not self._fail_if_error(data):
             self._ignore(data)
 
     def _on_text(self, read: _Event, key: Any) -> None:
@@ -129,7 +149,17 @@ class ResponsesDecoder(Decoder):
 
     def _on_refusal(self, read: _Event, key: Any) -> None:
         if isinstance(read.delta, str) and read.delta:
-            self._item_at(key).pieces.append(self._add_refusal(read.delta))
+            if self._waits_for_text:
+                self.held_back += len(read.delta)
+            self._item_at(key).pieces.append(read.delta if self._waits_for_text else self._add_refusal(read.delta))
+
+    def _on_transcript(self, read: _Event, key: Any) -> None:
+        if isinstance(read.delta, str) and read.delta:
+            self._add_text(read.delta)
+
+    def _on_audio(self, read: _Event, key: Any) -> None:
+        if isinstance(read.delta, str) and read.delta:
+            self._add_media(STREAMED_AUDIO, read.delta)
 
     def _on_free_input(self, read: _Event, key: Any) -> None:
         if isinstance(read.delta, str) and read.delta:
@@ -158,10 +188,10 @@ class ResponsesDecoder(Decoder):
 
     def _on_end(self, read: _Event, key: Any) -> None:
         if read.response is not None:
-            self._read_end(read.response)
+            self._read_end(read.response, read.type.removeprefix("response."))
 
     def _on_error(self, read: _Event, key: Any) -> None:
-        self._fail(error_from_object({"error": read.error or msgspec.to_builtins(read)}))
+        self._fail(error_from_object({"error": read.error} if read.error else msgspec.to_builtins(read)))
 
     _readers: ClassVar[dict[str, Callable[["ResponsesDecoder", _Event, Any], None]]] = {
         "response.created": _on_begin,
@@ -171,6 +201,8 @@ class ResponsesDecoder(Decoder):
         "response.output_text.delta": _on_text,
         "response.output_text.annotation.added": _on_annotation,
         "response.refusal.delta": _on_refusal,
+        "response.audio.delta": _on_audio,
+        "response.audio.transcript.delta": _on_transcript,
         "response.reasoning_summary_text.delta": _on_reasoning,
         "response.reasoning_text.delta": _on_reasoning,
         "response.function_call_arguments.delta": _on_arguments,
@@ -195,7 +227,12 @@ class ResponsesDecoder(Decoder):
         return read.delta
 
     def _add_open_text(self, text: str) -> None:
-        self._item_at(self._text_at).pieces.append(self._add_text(text))
+        item = self._item_at(self._text_at)
+        if self._waits_for_text:
+            self.held_back += len(text)
+            item.pieces.append(text)
+        else:
+            item.pieces.append(self._add_text(text))
 
     def _parse_logprobs(self, event: JsonObject) -> list[TokenLogprob]:
         from heald.wires.logprobs import parse_openai_logprobs
@@ -260,28 +297,73 @@ class ResponsesDecoder(Decoder):
 
     def _read_server_tool(self, content: JsonObject) -> None:
         """Read a finished call of a tool that the provider ran."""
-        call_and_result = read_responses_item(content)
-        if call_and_result is not None:
+        if is_client_item(content):
+            self._add_server_call(read_client_call(content))
+        elif (output := read_client_output(content)) is not None:
+            self._add_server_result(output)
+        elif (call_and_result := read_responses_item(content)) is not None:
             self._add_server_call(call_and_result[0])
             self._add_server_result(call_and_result[1])
+        elif isinstance(provider_item := read_provider_item(content), ServerCall):
+            self._add_server_call(provider_item)
+        elif provider_item is not None:
+            self._add_server_result(self._pair_search(provider_item, content))
+        else:
+            self._note_unshown(content)
         if content.get("type") == "image_generation_call" and isinstance(content.get("result"), str):
-            self._add_image(f"image/{content.get('output_format') or 'png'}", content["result"])
+            self._add_media(f"image/{content.get('output_format') or 'png'}", content["result"])
+
+    def _pair_search(self, result: ServerResult, content: JsonObject) -> ServerResult:
+        """Give the result of a search for tools the id of the search: those that the provider runs have no call id."""
+        searches = [item.content.get("id") for item in self._items if item.content.get("type") == "tool_search_call"]
+        if content.get("call_id") or not searches:
+            return result
+        return msgspec.structs.replace(result, id=str(searches[-1] or ""))
+
+    def _note_unshown(self, content: JsonObject) -> None:
+        """Say that an item is not shown, or that the tools of an MCP server could not be listed."""
+        kind = content.get("type")
+        if kind == "mcp_list_tools" and content.get("error"):
+            self._note(f"The MCP server {content.get('server_label')} did not list its tools: {content['error']}")
+        elif isinstance(kind, str) and kind and kind not in _UNSHOWN and kind != "reasoning":
+            self._note(f"The answer holds an item of the type {kind}, which Heald does not show.")
 
     def _read_message_done(self, item: _Item) -> None:
+        if self._current is not None and self._current.half:
+            self._close_block()  # with U+FFFD in place of the half, as in the finished text below
+            item.pieces.append("\ufffd")
         streamed = "".join(item.pieces)
+        if self._waits_for_text:
+            self._add_finished_text(item, streamed)
+            return
         for part in as_objects(item.content.get("content")):
-            for note in as_objects(part.get("annotations")):
-                self._read_annotation(note)
             whole = str(part.get("text") or part.get("refusal") or "")
+            if self._has_surrogates:
+                whole = replace_halves(whole)
             if streamed.startswith(whole):
                 streamed = streamed[len(whole) :]
             elif whole.startswith(streamed):
                 (self._add_refusal if part.get("type") == "refusal" else self._add_text)(whole[len(streamed) :])
                 streamed = ""
             else:
-                raise GarbledStream(_DIFFERS)
+                raise GarbledStream(_DIFFERS, text_differs=True)
+            for note in as_objects(part.get("annotations")):
+                self._read_annotation(note)
         if streamed:
-            raise GarbledStream(_DIFFERS)
+            raise GarbledStream(_DIFFERS, text_differs=True)
+
+    def _add_finished_text(self, item: _Item, streamed: str) -> None:
+        """Add the finished text of a message, whatever was streamed. A note says if they differ."""
+        whole = ""
+        for part in as_objects(item.content.get("content")):
+            text = str(part.get("text") or part.get("refusal") or "")
+            if text:
+                (self._add_refusal if part.get("type") == "refusal" else self._add_text)(text)
+            for note in as_objects(part.get("annotations")):
+                self._read_annotation(note)
+            whole += text
+        if streamed and streamed != whole:
+            self._note(_REPLACED)
 
     def _read_reasoning(self, item: _Item, key: Any, read: _Event) -> None:
         """Add thinking. Summary parts are paragraphs, separated by a blank line."""
@@ -304,25 +386,30 @@ class ResponsesDecoder(Decoder):
         note = as_object(note)
         match note.get("type"):
             case "url_citation":
-                self._add_source(str(note.get("title") or ""), note.get("url"))
+                span = as_int(note.get("start_index")), as_int(note.get("end_index"))
+                self._add_source(str(note.get("title") or ""), note.get("url"), span=span)
             case "file_citation" | "container_file_citation" if note.get("filename"):
                 self._add_source(str(note["filename"]), None)
+            case "file_path" if note.get("file_id"):
+                self._add_source(str(note["file_id"]), None)
             case _:
                 pass
 
-    def _read_end(self, response: JsonObject) -> None:
+    def _read_end(self, response: JsonObject, status: str = "completed") -> None:
+        """Read the finished response. `status` is that of its event, for a response that has none."""
         self.response_id = self.response_id or response.get("id")
         self.response_model = self.response_model or response.get("model")
         if usage := as_object(response.get("usage")):
             self.provider_usage = usage
-            self.usage = parse_usage(usage)
-        status = str(response.get("status") or "completed")
+        status = str(response.get("status") or status or "completed")
         for index, content in enumerate(as_objects(response.get("output"))):
             item = self._at.get(index)
             if item is None and any(i.content.get("id") == content.get("id") for i in self._items):
                 continue
             if item is None or not item.done:  # only announced so far: this is its final content
                 self._read_item_done(index, content)
+        if self.provider_usage is not None:
+            self.usage = parse_usage(response, [item.content for item in self._items])
         if status == "incomplete":
             reason = as_object(response.get("incomplete_details")).get("reason")
             status = f"incomplete:{reason}" if reason else status
@@ -333,11 +420,11 @@ class ResponsesDecoder(Decoder):
         if status in ("failed", "cancelled"):
             self._fail(error_from_object({"error": response.get("error") or {"message": f"response {status}"}}))
 
-    def _stop_reason(self, raw: str) -> StopReason:
-        """An incomplete response of any unknown reason counts as cut off."""
-        return (
-            "max_tokens" if raw.startswith("incomplete") and raw not in self.stop_reasons else super()._stop_reason(raw)
-        )
+    def _flush(self) -> None:
+        for item in find_open([item.content for item in self._items]):
+            call = read_client_call(item)
+            self._add_server_result(ServerResult(call.id, call.name, NOT_RUN, (), True))
+            self._note(describe_open(item))
 
     def _build_native(self) -> list[JsonObject]:
         items: list[JsonObject] = []
@@ -349,18 +436,6 @@ class ResponsesDecoder(Decoder):
             else:
                 items += [_merge_call(item.content, call) for call in item.call.calls]
         return items
-
-
-def parse_usage(raw: JsonObject) -> Usage:
-    inward = as_object(raw.get("input_tokens_details"))
-    return disjoint_usage(
-        prompt=as_int(raw.get("input_tokens")),
-        completion=as_int(raw.get("output_tokens")),
-        total=as_int(raw.get("total_tokens")),
-        cache_read=as_int(inward.get("cached_tokens")),
-        cache_write=as_int(inward.get("cache_write_tokens")),
-        reasoning=as_int(as_object(raw.get("output_tokens_details")).get("reasoning_tokens")),
-    )
 
 
 def _merge_call(content: JsonObject, call: ToolCall) -> JsonObject:
@@ -394,4 +469,5 @@ WIRE = Wire(
     decoder=ResponsesDecoder,
     features=responses_request.FEATURES,
     encode_count=responses_request.encode_count,
+    encode_compaction=responses_request.encode_compaction,
 )

@@ -8,6 +8,7 @@ from heald.core.lazy import lazy_pattern
 from heald.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from heald.core.turn import Settings
 from heald.wires.audio import describe_unsent, is_audio
+from heald.wires.client_items import answer_open, is_client_item
 from heald.wires.features import WireFeatures
 from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, result_parts
@@ -36,13 +37,16 @@ FEATURES: WireFeatures = {
     "cache_ttl": "prompt_cache_retention",
     "cache_key": "prompt_cache_key",
     "compaction": "context_management[] compaction",
+    "compaction_endpoint": "POST /responses/compact",
     "image_input": "input_image",
+    "image_detail": "input_image.detail",
     "pdf_input": "input_file",
     "text_documents": "input_file",
     "file_ids": "file_id",
     "file_upload": "POST /files",
     "token_count": "POST /responses/input_tokens",
     "batches": "POST /batches",
+    "websocket": "wss://…/responses",
     "service_tier": "service_tier",
     "user": "safety_identifier",
     "metadata": "metadata",
@@ -68,6 +72,13 @@ _COUNTED = ("model", "input", "instructions", "tools", "tool_choice", "parallel_
 """The members of a request that the API accepts for counting its tokens."""
 
 
+_COMPACTED = (
+    *("model", "input", "instructions", "service_tier"),
+    *("prompt_cache_key", "prompt_cache_retention"),
+)
+"""The members of a request that the API accepts for compacting it."""
+
+
 def request_path(model: str) -> str:  # noqa: ARG001
     return "/responses"
 
@@ -79,6 +90,11 @@ def build_request(request: TurnRequest) -> JsonObject:
 def encode_count(request: TurnRequest, body: JsonObject) -> tuple[str, JsonObject]:  # noqa: ARG001
     """The call that counts the tokens of a request."""
     return "/responses/input_tokens", {name: body[name] for name in _COUNTED if name in body}
+
+
+def encode_compaction(request: TurnRequest, body: JsonObject) -> tuple[str, JsonObject]:  # noqa: ARG001
+    """The call that compacts a conversation."""
+    return "/responses/compact", {name: body[name] for name in _COMPACTED if name in body}
 
 
 def _build_frame(request: TurnRequest) -> JsonObject:
@@ -128,7 +144,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
                 if isinstance(block, ToolResult):
                     items.append(_encode_result(block, history, items))
         elif message.role == "user":
-            items.append({"role": "user", "content": [_encode_part(block) for block in message.content]})
+            items.append({"role": "user", "content": [_encode_user_part(block) for block in message.content]})
         else:
             items += _encode_assistant(message, history, request)
 
@@ -154,12 +170,13 @@ def _echo_native(
     """The items as they were received, reasoning directly before the item that it belongs to.
 
     Without stored responses, the API does not accept reasoning that is not encrypted. It is omitted, together with the
-    ids of the other items, which refer to it.
+    ids of the other items, which refer to it. Calls that a client had to run are answered.
     """
     calls = iter(message.tool_calls)
     items: list[JsonObject] = []
-    dropped = False
-    for item in native:
+    answered = answer_open(native) if any(is_client_item(item) for item in native) else native
+    dropped = any(item not in answered for item in native) if answered is not native else False
+    for item in answered:
         if item.get("type") == "reasoning" and request.quirks.stateless and not item.get("encrypted_content"):
             dropped = True
             continue
@@ -191,14 +208,19 @@ def _encode_result(result: ToolResult, history: History, items: list[JsonObject]
     return {"type": kind, "call_id": call_id, "output": output}
 
 
+def _encode_user_part(block: Block) -> JsonObject:
+    """Encode a part of a user's message, in which a picture must have a detail."""
+    part = _encode_part(block)
+    return {**part, "detail": part.get("detail", "auto")} if isinstance(block, Image) else part
+
+
 def _encode_part(block: Block) -> JsonObject:
     match block:
-        case Image(file_id=str(file_id)):
-            return {"type": "input_image", "file_id": file_id}
-        case Image(url=str(url)):
-            return {"type": "input_image", "image_url": url}
-        case Image(media_type=media_type, data=data):
-            return {"type": "input_image", "image_url": data_url(media_type, data or "")}
+        case Image(file_id=str(file_id), detail=detail):
+            return without_none(type="input_image", file_id=file_id, detail=detail)
+        case Image(url=url, media_type=media_type, data=data, detail=detail):
+            place = url or data_url(media_type, data or "")
+            return without_none(type="input_image", image_url=place, detail=detail)
         case File() if is_audio(block):
             return {"type": "input_text", "text": describe_unsent(block)}
         case File(file_id=str(file_id)):

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from heald.core.json import JsonObject, as_list, as_object, as_objects, encode_text, parse_strict
-from heald.core.messages import Source
+from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, parse_strict
+from heald.core.messages import CitedRange, Source
 
 MAX_TEXT = 20_000
 
@@ -42,6 +42,8 @@ def read_messages_result(block: JsonObject) -> ServerResult | None:
     if not kind.endswith(_RESULT_SUFFIX):
         return None
     content = block.get("content")
+    if isinstance(content, str):
+        content = {"text": content}
     entries = as_objects(content) if isinstance(content, list) else [as_object(content)]
     sources = tuple(_source(entry) for entry in entries if entry.get("url"))
     is_error = block.get("is_error") is True or any(str(entry.get("type")).endswith("_error") for entry in entries)
@@ -62,31 +64,29 @@ _ITEM_NAMES = {
     "code_interpreter_call": "code_execution",
     "image_generation_call": "image_generation",
     "mcp_call": "mcp",
-    "local_shell_call": "shell",
-    "computer_call": "computer",
 }
-_OWN_RUN = ("local_shell_call", "computer_call")
-"""Calls that the provider expects the client to run."""
 
 
 def read_responses_item(item: JsonObject) -> tuple[ServerCall, ServerResult] | None:
     """Read a finished output item of OpenAI Responses that is a tool of the provider; None for any other item."""
     kind = str(item.get("type") or "")
     name = _ITEM_NAMES.get(kind)
-    if name is None or kind in _OWN_RUN:
+    if name is None:
         return None
     call_id = str(item.get("id") or "")
     failed = item.get("status") == "failed" or bool(item.get("error"))
     match kind:
         case "web_search_call":
             action = as_object(item.get("action"))
-            urls = [str(source["url"]) for source in as_objects(action.get("sources"))]
-            pages = tuple(Source(url, url) for url in urls)
+            pages = tuple(_searched(source) for source in as_objects(action.get("sources")))
             arguments = {key: value for key, value in action.items() if key != "sources" and value is not None}
             return ServerCall(call_id, name, arguments), ServerResult(call_id, name, "", pages, failed)
         case "file_search_call":
             results = as_objects(item.get("results"))
-            files = tuple(Source(str(result.get("filename") or ""), None, result.get("text")) for result in results)
+            files = tuple(
+                Source(str(result.get("filename") or ""), None, str(result["text"]) if result.get("text") else None)
+                for result in results
+            )
             call = ServerCall(call_id, name, {"queries": as_list(item.get("queries"))})
             return call, ServerResult(call_id, name, "", files, failed)
         case "code_interpreter_call":
@@ -101,6 +101,51 @@ def read_responses_item(item: JsonObject) -> tuple[ServerCall, ServerResult] | N
         case _:
             prompt = {"prompt": item["revised_prompt"]} if item.get("revised_prompt") else {}
             return ServerCall(call_id, name, prompt), ServerResult(call_id, name, "", (), failed)
+
+
+def read_provider_item(item: JsonObject) -> ServerCall | ServerResult | None:
+    """Read an output item of OpenAI Responses whose call and result are two items: a search for tools, or a program
+    that calls tools. None for any other item."""
+    call_id = str(item.get("call_id") or item.get("id") or "")
+    match item.get("type"):
+        case "tool_search_call":
+            arguments = item.get("arguments")
+            return ServerCall(
+                call_id,
+                "tool_search",
+                parse_server_input(arguments) if isinstance(arguments, str) else as_object(arguments),
+            )
+        case "tool_search_output":
+            names = [str(tool.get("name") or tool.get("type") or "") for tool in as_objects(item.get("tools"))]
+            return ServerResult(call_id, "tool_search", "\n".join(names))
+        case "program":
+            return ServerCall(call_id, "program", {"code": str(item.get("code") or "")})
+        case "program_output":
+            failed = item.get("status") == "incomplete"
+            return ServerResult(call_id, "program", str(item.get("result") or ""), (), failed)
+        case _:
+            return None
+
+
+def read_executed_tool(tool: JsonObject) -> tuple[ServerCall, ServerResult | None]:
+    """Read a tool that a compound model of Groq ran, and its result once it has one."""
+    call_id, name = f"executed_{tool.get('index') or 0}", str(tool.get("type") or "tool")
+    call = ServerCall(call_id, name, parse_server_input(str(tool.get("arguments") or "")))
+    results = as_objects(as_object(tool.get("search_results")).get("results")) or as_objects(
+        tool.get("browser_results")
+    )
+    sources = tuple(_source(result) for result in results if result.get("url"))
+    texts = [str(result["text"]) for result in as_objects(tool.get("code_results")) if result.get("text")]
+    text = str(tool.get("output") or "") or "\n".join(texts)
+    return call, ServerResult(call_id, name, text, sources) if text or sources else None
+
+
+def _searched(source: JsonObject) -> Source:
+    """Read a source of a search: a page, or a service of the provider, which has a name and no address."""
+    url = source.get("url")
+    if isinstance(url, str) and url:
+        return Source(url, url)
+    return Source(str(source.get("name") or source.get("title") or source.get("type") or ""), None)
 
 
 _GEMINI_TOOLS = {
@@ -132,6 +177,20 @@ def read_gemini_part(part: JsonObject) -> ServerCall | ServerResult | None:
 def _gemini_name(entry: JsonObject) -> str:
     kind = str(entry.get("toolType") or "")
     return _GEMINI_TOOLS.get(kind, kind.lower())
+
+
+def read_gemini_source(chunk: JsonObject) -> Source | None:
+    """Read a source that grounds an answer of Gemini: a page, a place of Google Maps, a picture or a document."""
+    for kind in ("web", "maps", "image", "retrievedContext"):
+        entry = as_object(chunk.get(kind))
+        if not entry:
+            continue
+        url, text, page = entry.get("uri") or entry.get("sourceUri"), entry.get("text"), as_int(entry.get("pageNumber"))
+        title = str(entry.get("title") or url or entry.get("documentName") or "")
+        cited = CitedRange("page", page, page + 1) if page is not None else None
+        quote = text if isinstance(text, str) and text else None
+        return Source(title, url if isinstance(url, str) else None, quote, cited)
+    return None
 
 
 def read_gemini_queries(grounding: Any) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
 from heald.wires.text_call import NamedCalls, TextCall, Tools
-from heald.wires.text_call_json import UNPARSED, calls_from_json, json_values, parse_loose_json
+from heald.wires.text_call_json import UNPARSED, BracketScan, calls_from_json, json_values, parse_loose_json
 from heald.wires.text_call_python import calls_from_python
 
 DEEPSEEK = "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"
@@ -27,6 +27,12 @@ OPENERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("fenced", "```", ("\n```",)),
 )
 """The form, how it begins, and how it ends. A form without its end reaches to the end of the message."""
+END_TOKENS = (
+    r"\s|</(?:tool_calls?|function_call|function|tools)>|</s>|<end_of_turn>|<\|[a-z_]{2,20}\|>"
+    r"|<｜[^｜\s]{2,30}｜>|✿RESULT✿:?"
+)
+"""What may stand behind a call without being text: blank space, and tokens that end a call or a message."""
+_ONLY_END_TOKENS = lazy_pattern(rf"(?:{END_TOKENS})*")
 _XML_FUNCTION = lazy_pattern(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.S)
 _XML_PARAMETER = lazy_pattern(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.S)
 _DEEPSEEK_CALL = lazy_pattern(
@@ -54,9 +60,9 @@ def _read(text: str, form: str, tools: Tools) -> NamedCalls:
     match form:
         case "deepseek":
             marked = text if DEEPSEEK[1] in text else f"{DEEPSEEK[1]}{body}"
-            return _all_known([(call[1], call[2]) for call in _DEEPSEEK_CALL.finditer(marked)], tools)
+            return _all_known(_matches(_DEEPSEEK_CALL, marked), tools)
         case "qwen":
-            return _all_known([(call[1], call[2]) for call in _QWEN_CALL.finditer(text)], tools)
+            return _all_known(_matches(_QWEN_CALL, text), tools)
         case "mistral":
             return _read_mistral(body, tools)
         case "fenced":
@@ -69,9 +75,8 @@ def _read(text: str, form: str, tools: Tools) -> NamedCalls:
 def _read_body(body: str, tools: Tools) -> NamedCalls:
     """Read the inside of a form: XML, JSON, several JSON texts, or Python."""
     body = body.strip()
-    if "<function=" in body:
-        calls = [(element[1], _xml_arguments(element[2])) for element in _XML_FUNCTION.finditer(body)]
-        return calls if all(name in tools for name, _ in calls) else []
+    if body.startswith("<function="):
+        return _read_xml(body, tools)
     calls: NamedCalls = []
     for value in json_values(body):
         value_calls = calls_from_json(value, tools)
@@ -81,12 +86,40 @@ def _read_body(body: str, tools: Tools) -> NamedCalls:
     return calls or calls_from_python(body, tools)
 
 
-def _xml_arguments(text: str) -> JsonObject:
-    arguments = {parameter[1]: _plain_value(parameter[2]) for parameter in _XML_PARAMETER.finditer(text)}
-    if arguments:
+def _read_xml(body: str, tools: Tools) -> NamedCalls:
+    calls: NamedCalls = []
+    for name, text in _matches(_XML_FUNCTION, body):
+        arguments = _xml_arguments(text)
+        if name not in tools or arguments is None:
+            return []
+        calls.append((name, arguments))
+    return calls
+
+
+def _xml_arguments(text: str) -> JsonObject | None:
+    """Return the arguments of an element; None if it holds anything else."""
+    if not text.strip():
+        return {}
+    if arguments := {name: _plain_value(value) for name, value in _matches(_XML_PARAMETER, text)}:
         return arguments
     value = parse_loose_json(text)
-    return cast(JsonObject, value) if isinstance(value, dict) else {}
+    return cast(JsonObject, value) if isinstance(value, dict) else None
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> list[tuple[str, str]]:
+    """Return both groups of all matches; none if there is other text beside them."""
+    if not _ONLY_END_TOKENS.fullmatch(pattern.sub("", text)):
+        return []
+    return [(match[1], match[2]) for match in pattern.finditer(text)]
+
+
+def holds_prose(text: str) -> bool:
+    """Whether a form that holds no call explains one: a word begins it, or other text follows its JSON value."""
+    if text.startswith("<") and text[1:2].isalpha() and text.partition(">")[2].lstrip()[:1].isalpha():
+        return True
+    begin = re.search(r"[{\[]", text[1:])
+    end = None if begin is None else BracketScan().feed(text[1 + begin.start() :])
+    return begin is not None and end is not None and not _ONLY_END_TOKENS.fullmatch(text[1 + begin.start() + end :])
 
 
 def _plain_value(text: str) -> Any:
@@ -105,6 +138,8 @@ def _read_mistral(body: str, tools: Tools) -> NamedCalls:
         head = _MISTRAL_CALL.match(part)
         if head is not None:
             calls.append((head[1], part[head.end() :].strip()))
+        elif part.strip():
+            return []
     return _all_known(calls, tools)
 
 

@@ -35,6 +35,9 @@ def end_of_python(text: str, since: int) -> int | None:
 
 
 def calls_from_python(text: str, tools: Tools) -> NamedCalls:
+    """Return the calls of a text that holds nothing else; a comment makes it code that is shown."""
+    if "#" in text and _has_comment(text):
+        return []
     try:
         tree = ast.parse(text.strip())
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -52,6 +55,16 @@ def calls_from_python(text: str, tools: Tools) -> NamedCalls:
                 return []
             calls.append(call)
     return calls
+
+
+def _has_comment(text: str) -> bool:
+    import tokenize  # for few calls only
+    from io import StringIO
+
+    try:
+        return any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return True
 
 
 def _python_call(node: ast.expr, tools: Tools) -> tuple[str, JsonObject] | None:

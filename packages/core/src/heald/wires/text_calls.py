@@ -2,14 +2,19 @@
 
 Models are trained on different forms: `<tool_call>` (Hermes, Qwen), `<function=…>` (Llama, Qwen Coder),
 `<|python_tag|>` (Llama), `[TOOL_CALLS]` (Mistral), `<｜tool▁calls▁begin｜>` (DeepSeek), JSON with or without a fence,
-and Python-like calls. A call counts only if it names a tool that was offered. All other text is passed on unchanged.
+and Python-like calls. A call counts only if it ends the message, stands in no quotation and in no code that goes on
+behind it, names a tool that was offered, and has arguments that fit. All other text is passed on unchanged: a model
+that explains a call, or quotes a document that holds one, makes none.
 """
 
 import re
+from collections.abc import Callable
 
+from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
+from heald.wires.quotation_context import Quotation, QuotationContext
 from heald.wires.text_call import TextCall, Tools
-from heald.wires.text_call_forms import OPENERS, read_calls
+from heald.wires.text_call_forms import END_TOKENS, OPENERS, holds_prose, read_calls
 from heald.wires.text_call_json import BracketScan, may_be_json_call
 from heald.wires.text_call_python import end_of_python, python_name
 
@@ -29,30 +34,45 @@ _PLAIN = lazy_pattern(r"[^\n<\[{`✿]+")
 """Text that begins no call, unless it stands at the start of a line."""
 _UNDECIDED = lazy_pattern(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
 _PREFIXES = ("", "functions.", "default_api.")
+_ENDS = lazy_pattern(rf"(?:{END_TOKENS})*")
+_MAY_END = lazy_pattern(rf"(?:{END_TOKENS})*(?:<[^\s<>]{{0,30}})?")
+_QUOTED_END = lazy_pattern(r"`|\n[ \t]*\n")
+_OPEN_ENDED = ("<|python_tag|>", "[TOOL_CALLS]")
+"""Openers of forms that reach to the end of the message."""
+
+Fits = Callable[[str, JsonObject], bool]
+"""Whether a tool of this name accepts these arguments."""
 
 
 class TextCalls:
     """Splits a streamed text into text and calls. `tools` has the names of the arguments of each tool, in order."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, fits: Fits | None = None) -> None:
         self._tools = tools
+        self._fits = fits
+        self._context = QuotationContext()
         self._held = ""
         self._form = ""  # of the possible call in `_held`; empty if there is none
+        self._quotation: Quotation = ""  # in which it stands
+        self._calls: list[TextCall] = []  # that end the text so far
+        self._ending: list[str] = []  # the text of these calls, and the tokens behind them
+        self._tail = ""  # the text behind the last of them that may become a token
         self._brackets = BracketScan()
-        self._searched = 0
+        self._searched = self._quotation_searched = 0
         self._at_line_start = True
-        self._after_call = False
         self.failed = False
-        """A text looked like a call and was none that can be read."""
+        """The text ends with something that looks like a call and is none that can be read."""
 
-    def is_plain(self, text: str) -> bool:
-        """Whether the next piece of text is no part of a call. Such a piece need not be fed."""
-        if self._held or self._at_line_start or self._after_call:
+    def skip_plain(self, text: str) -> bool:
+        """Skip the next piece of text if it is no part of a call. Returns False if it must be fed."""
+        if self._held or self._at_line_start or self._calls or _PLAIN.fullmatch(text) is None:
             return False
-        return _PLAIN.fullmatch(text) is not None
+        self._context.feed(text)
+        self.failed = False
+        return True
 
     def feed(self, text: str) -> list[Part]:
-        if self.is_plain(text):
+        if self.skip_plain(text):
             return [text]
         self._held += text
         parts: list[Part] = []
@@ -61,14 +81,25 @@ class TextCalls:
         return parts
 
     def close(self) -> list[Part]:
-        """Return the rest. A form that was not ended reaches to here."""
+        """Return the rest, with the calls that end the text. A form that was not ended reaches to here."""
         parts: list[Part] = []
         if self._form:
             self._finish(parts, self._held, "")
         else:
             self._pass_on(parts, self._held)
         self._held = ""
+        if self._calls and not self._tail:
+            parts += self._calls
+        elif self._calls:
+            parts.append("".join(self._ending))
+        self._calls, self._ending = [], []
         return parts
+
+    def cancel(self) -> list[Part]:
+        """Return the rest as text: the API has reported a call, so that it parses calls itself."""
+        rest = "".join((*self._ending, self._held))
+        self._calls, self._ending, self._held, self._form, self.failed = [], [], "", "", False
+        return [rest] if rest else []
 
     def _step(self, parts: list[Part]) -> bool:
         """Process a piece of the held text. Returns False if more text is needed."""
@@ -83,7 +114,11 @@ class TextCalls:
         at, form = opener
         self._pass_on(parts, self._held[:at])
         self._held, self._form = self._held[at:], form
-        self._brackets, self._searched = BracketScan(), 0
+        self._brackets, self._searched, self._quotation_searched = BracketScan(), 0, 0
+        self._quotation = self._context.find_quotation(self._held)
+        is_open_ended = form == "fenced" or self._held.startswith(_OPEN_ENDED)
+        if self._quotation == "block" or (self._quotation and is_open_ended):
+            self._release(parts)
         return True
 
     def _next_opener(self) -> tuple[int, str] | None:
@@ -134,7 +169,12 @@ class TextCalls:
         if len(held) > MAX_HELD:
             self._release(parts)
             return True
+        if self._form == "fenced" and self._is_hopeless():  # the whole of it may have come at once
+            self._release(parts)
+            return True
         end = self._end_of_form()
+        if self._quotation:
+            end = self._end_of_quotation(end)
         if end is None:
             if self._is_hopeless():
                 self._release(parts)
@@ -162,6 +202,12 @@ class TextCalls:
                     at, closer = min(ends)
                     return at + len(closer)
         return None
+
+    def _end_of_quotation(self, end: int | None) -> int | None:
+        """Return where a quoted form ends: with the form, with inline code, or with the paragraph."""
+        quoted = _QUOTED_END.search(self._held, max(self._quotation_searched, 1))
+        self._quotation_searched = max(self._held.rfind("\n"), 0)
+        return end if quoted is None else min(quoted.end(), end or quoted.end())
 
     def _is_hopeless(self) -> bool:
         """Whether the text cannot become a call, so that it need not wait for its end."""
@@ -196,29 +242,49 @@ class TextCalls:
         return python_name(text) in self._tools
 
     def _finish(self, parts: list[Part], text: str, rest: str) -> None:
-        """End a form: its calls are added, or its text is passed on."""
+        """End a form: its calls wait for the end of the text, or its text is passed on."""
         form, self._form, self._held = self._form, "", rest
-        calls = read_calls(text, form, self._tools)
-        if not calls:
-            self.failed = self.failed or form not in ("fenced", "json", "python")
+        if self._quotation:
+            self._quotation = ""
             self._pass_on(parts, text)
             return
-        parts += calls
-        self._at_line_start = self._after_call = True
+        calls = read_calls(text, form, self._tools)
+        if not calls or not all(self._fits is None or self._fits(call.name, call.arguments) for call in calls):
+            is_marked = form not in ("fenced", "json", "python")
+            self._pass_on(parts, text)
+            self.failed = bool(calls) or (is_marked and not holds_prose(text))
+            return
+        if self._tail:  # it looked like the beginning of a token
+            self._calls, self._tail = [], ""
+            parts.append("".join(self._ending))
+            self._ending.clear()
+        self._calls += calls
+        self._ending.append(text)
+        self._at_line_start = True
 
     def _release(self, parts: list[Part]) -> None:
         """Pass on the first character or fence of a text that is no call."""
         size = 3 if self._form == "fenced" else max(len(self._held) - len(self._held.lstrip(" \t")), 0) + 1
-        self._form = ""
+        self._form = self._quotation = ""
         text, self._held = self._held[:size], self._held[size:]
         self._pass_on(parts, text)
         self._at_line_start = False
 
     def _pass_on(self, parts: list[Part], text: str) -> None:
-        """Pass on text. Blank space behind a call is dropped."""
-        if self._after_call:
-            text = text.lstrip()
-            self._after_call = not text
-        if text:
-            self._at_line_start = text.rpartition("\n")[2].strip(" \t") == "" and ("\n" in text or self._at_line_start)
-            parts.append(text)
+        """Pass on text. A call that other text follows is text too, and what may only end a call waits with it."""
+        if not text:
+            return
+        self._context.feed(text)
+        self._at_line_start = text.rpartition("\n")[2].strip(" \t") == "" and ("\n" in text or self._at_line_start)
+        if self._calls:
+            self._tail += text
+            self._ending.append(text)
+            if _ENDS.fullmatch(self._tail):
+                self._tail = ""  # so that a long tail is not read once more with each piece
+                return
+            if _MAY_END.fullmatch(self._tail):
+                return
+            text, self._calls, self._ending, self._tail = "".join(self._ending), [], [], ""
+        if text.strip():
+            self.failed = False
+        parts.append(text)

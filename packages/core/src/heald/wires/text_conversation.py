@@ -1,5 +1,6 @@
 """The conversation of a model that writes files as text."""
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -39,8 +40,15 @@ def text_conversation(messages: list[Message], attached: str) -> list[Message]:
 
 def describe_files(texts: Mapping[str, str]) -> str:
     """Show files to the model, as the example does."""
-    parts = [f"{path}\n```\n{text.removesuffix(_LINE_END)}{_LINE_END}```" for path, text in texts.items()]
+    parts = [_written_file(path, text) for path, text in texts.items()]
     return "\n\n".join([FILES_HEADING, *parts]) if parts else ""
+
+
+def _written_file(path: str, text: str) -> str:
+    """A file as the model writes it. The fence is longer than those inside the file."""
+    marks = "`" * max([3, *(len(run) + 1 for run in re.findall(r"^[ \t]{0,3}(`{3,})", text, re.M))])
+    text = text.replace("\r\n", "\n").removesuffix(_LINE_END)
+    return f"{path}\n{marks}\n{text}{_LINE_END}{marks}"
 
 
 def _plain_text(message: Message) -> str:
@@ -55,11 +63,13 @@ def _plain_text(message: Message) -> str:
 def _written_call(name: str, arguments: Mapping[str, object]) -> str:
     path, content, edits = arguments.get("path"), arguments.get("content"), arguments.get("edits")
     if isinstance(path, str) and isinstance(content, str):
-        return f"{path}\n```\n{content}```" if content.endswith("\n") else f"{path}\n```\n{content}\n```"
+        return _written_file(path, content)
     if isinstance(path, str) and isinstance(edits, list):
         parts = [
             f"<<<<<<< SEARCH\n{edit.get('old_text', '')}\n=======\n{edit.get('new_text', '')}\n>>>>>>> REPLACE"
             for edit in msgspec.convert(edits, list[dict[str, object]])
         ]
         return f"{path}\n```\n" + "\n".join(parts) + "\n```"
+    if isinstance(patch := arguments.get("patch"), str):
+        return f"```diff\n{patch.removesuffix(_LINE_END)}\n```"
     return f"[{name} was called with {encode_text(arguments)[:400]}]"

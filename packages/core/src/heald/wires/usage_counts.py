@@ -4,6 +4,9 @@ from typing import Any
 
 from heald.core.turn import Usage
 
+_MOST = 1 << 53
+"""A count above it is no count: a float does not hold it exactly."""
+
 
 def disjoint_usage(
     *,
@@ -19,7 +22,13 @@ def disjoint_usage(
         reasoning = min(reasoning, completion)  # an estimate may exceed the completion that includes it
         completion -= reasoning
     if prompt is not None:
-        prompt = max(prompt - (cache_read or 0) - (cache_write or 0), 0)
+        cached = (cache_read or 0) + (cache_write or 0)
+        if cached <= prompt:
+            prompt -= cached
+        elif total is None or total < prompt + cached:  # a part that exceeds the whole is wrong
+            cache_read = cache_read and min(cache_read, prompt)
+            cache_write = cache_write and min(cache_write, prompt - (cache_read or 0))
+            prompt = 0
     return Usage(input=prompt, cache_read=cache_read, cache_write=cache_write, output=completion, reasoning=reasoning)
 
 
@@ -31,9 +40,11 @@ def _counts_reasoning_apart(prompt: int, completion: int, reasoning: int, total:
     return total == prompt + completion + reasoning or reasoning > completion * 1.25
 
 
-def first_int(*values: Any) -> int | None:
-    """The first of the values that is an integer."""
-    for value in values:
-        if type(value) is int:
-            return value
-    return None
+def as_count(value: Any) -> int | None:
+    """Return the value if it is a possible number of tokens."""
+    return value if type(value) is int and 0 <= value <= _MOST else None
+
+
+def first_count(*values: Any) -> int | None:
+    """Return the first of the values that is a possible number of tokens."""
+    return next((value for value in values if as_count(value) is not None), None)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from heald.core.json import JsonObject
-from heald.core.messages import File
+from heald.core.messages import File, Image
 from heald.core.turn import Settings
 from heald.wires.features import WireFeatures, keep_supported
 from heald.wires.request import TurnRequest
 
 if TYPE_CHECKING:
     from heald.wires.decoder import Decoder
+else:
+    Decoder = Any  # `help` looks the name up
 
 KeyHeader = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
 """The header that holds the key: a bearer token in `authorization`, or a header of this name."""
@@ -42,8 +44,12 @@ class Wire(msgspec.Struct, frozen=True, kw_only=True):
     """The decoder recognises calls and files that a model writes as text."""
     check_audio: Callable[[File], None] | None = None
     """Raises InvalidRequest for audio that the API has no form for. With None, `audio_input` stands for any audio."""
+    check_media: Callable[[Image | File], None] | None = None
+    """Raises InvalidRequest for a picture or document that the API has no form for."""
     encode_count: Callable[[TurnRequest, JsonObject], tuple[str, JsonObject]] | None = None
     """The path and the body of the call that counts tokens, from a turn and its encoded request."""
+    encode_compaction: Callable[[TurnRequest, JsonObject], tuple[str, JsonObject]] | None = None
+    """The path and the body of the call that compacts a conversation, from a turn and its encoded request."""
 
     def build_request(self, request: TurnRequest) -> JsonObject:
         """Encode a request, with the extra parameters of its settings merged in."""
@@ -67,7 +73,7 @@ class Wire(msgspec.Struct, frozen=True, kw_only=True):
         if cache is not None and cache.settings is not None and cache.settings[0] is settings:
             supported: Settings = cache.settings[1]
         else:
-            supported = keep_supported(settings, self.features)
+            supported = keep_supported(settings, self.features, request.quirks.without)
             if cache is not None:
                 cache.settings = settings, supported
         return request if supported is settings else msgspec.structs.replace(request, settings=supported)

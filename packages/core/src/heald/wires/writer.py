@@ -6,6 +6,8 @@ A wire reports what arrived (`_add_text`, `_add_thinking`, `_start_call`, `_add_
 from collections.abc import Callable, Container
 from typing import Any
 
+from msgspec.structs import replace
+
 from heald.core.events import (
     InputJsonDelta,
     TextContentBlockStart,
@@ -19,7 +21,7 @@ from heald.core.events import (
 )
 from heald.core.ids import new_id
 from heald.core.json import JsonObject, encode_text
-from heald.core.messages import Image, Source, ToolCall
+from heald.core.messages import CitedRange, File, Image, InvalidCall, Source, ToolCall
 from heald.core.payload import Payload
 from heald.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 from heald.core.turn import StopReason
@@ -31,11 +33,13 @@ MAX_DELTA = 128 * 1024
 """Characters of one delta, each of which JSON may write as six bytes: a larger one becomes several."""
 
 
-WHOLE_FILE, FILE_PARTS = "file", "search-replace"
-FILE_FORMS = frozenset({WHOLE_FILE, FILE_PARTS})
+WHOLE_FILE, FILE_PARTS, DIFF = "file", "search-replace", "diff"
+FILE_FORMS = frozenset({WHOLE_FILE, FILE_PARTS, DIFF})
 """The forms of calls that were written as files."""
-
-
+_UNCLOSED = (
+    "The block of the file has no end, so the file was not written. Write the complete file, and end its block with "
+    "the fence that begins it."
+)
 PARALLEL = "multi_tool_use.parallel"
 
 
@@ -45,10 +49,12 @@ class MessageWriter:
     __slots__ = (
         "_blocks",
         "_call_ids",
+        "_citations",
         "_current",
         "_has_surrogates",
-        "_images",
+        "_media",
         "_out",
+        "_pcm",
         "_sources",
         "_started",
         "_used_ids",
@@ -61,8 +67,10 @@ class MessageWriter:
         self._out: list[Payload] = []
         self._blocks: list[OpenBlock] = []
         self._call_ids: set[str] = set()
-        self._sources: dict[tuple[str, str | None], Source] = {}
-        self._images: list[Image] = []
+        self._sources: dict[tuple[str, str | None, CitedRange | None], Source] = {}
+        self._citations: set[tuple[str, int | None, int | None]] = set()
+        self._media: list[Image | File] = []
+        self._pcm: dict[str, list[str]] = {}  # pieces of audio without a header, by media type
         self._current: OpenBlock | None = None
         self._started = 0
         self._has_surrogates = False  # half a surrogate pair was seen: every text is checked from now on
@@ -145,13 +153,26 @@ class MessageWriter:
             return
         block.parts = [text]
 
-    def _add_source(self, title: str, url: Any, quote: Any = None) -> None:
+    def _add_source(
+        self,
+        title: str,
+        url: Any,
+        quote: Any = None,
+        cited: CitedRange | None = None,
+        span: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Add a source with the part of it that is cited. `span` are the characters of the open text that cite it."""
         url, quote = (value if isinstance(value, str) else None for value in (url, quote))
-        if (url or title, quote) in self._sources:
+        key = (url or title, quote, cited)
+        if key in self._sources and (span[0] is None or (key[0], *span) in self._citations):
             return
-        source = self._sources[url or title, quote] = Source(title or url or "", url, quote)
-        block = self._current.id if self._current is not None else ""
-        self._out.append(CitationAdded(self.id, block, source))
+        source = self._sources.setdefault(key, Source(title or url or "", url, quote, cited))
+        self._citations.add((key[0], *span))
+        block = self._current if span[0] is None else self._last_text()
+        self._out.append(CitationAdded(self.id, block.id if block is not None else "", source, *span))
+
+    def _last_text(self) -> OpenBlock | None:
+        return next((block for block in reversed(self._blocks) if block.kind == "text"), None)
 
     def _add_server_call(self, call: ServerCall) -> None:
         self._close_block()
@@ -162,16 +183,30 @@ class MessageWriter:
         text = result.text if len(result.text) <= MAX_TEXT else f"{result.text[:MAX_TEXT]}…"
         self._out.append(ServerToolResult(self.id, result.id, result.name, text, list(result.sources), result.is_error))
 
-    def _add_image(self, media_type: str, data: str) -> None:
-        self._images.append(Image(media_type=media_type, data=data))
+    def _add_media(self, media_type: str, data: str) -> None:
+        """Add a picture, or a file such as audio. Pieces of audio without a header are joined."""
+        kind = media_type.lower()
+        if kind.startswith("audio/") and ("pcm" in kind or kind.startswith("audio/l16")):
+            self._pcm.setdefault(media_type, []).append(data)
+        elif kind.startswith("image/"):
+            self._media.append(Image(media_type=media_type, data=data))
+        else:
+            self._media.append(File(media_type=media_type, data=data))
+
+    def _list_media(self) -> list[Image | File]:
+        """Return the pictures and files of the finished message."""
+        joined = [File(media_type=kind, data=join_base64(pieces)) for kind, pieces in self._pcm.items()]
+        return [*self._media, *joined]
 
     # --- finished calls --------------------------------------------------------------------
 
-    def _finish_call(self, block: OpenBlock, stop: StopReason) -> list[ToolCall]:
+    def _finish_call(self, block: OpenBlock, stop: StopReason, interrupted_by: str = "") -> list[ToolCall]:
         if block.name == PARALLEL:
             expanded = expand_parallel_calls(block.text)
             if expanded is not None:
-                return [self._build_expanded_call(name, arguments, stop) for name, arguments in expanded]
+                return [
+                    self._build_expanded_call(name, arguments, stop, interrupted_by) for name, arguments in expanded
+                ]
         if not block.text.strip():
             block.parts = []
             self._add_arguments(block, "{}")
@@ -179,16 +214,21 @@ class MessageWriter:
             self._announce(block)
         self._close(block)
         wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
-        return [build_call(block.call_id, wire_id, block.name, block.text, stop, block.form)]
+        call = build_call(
+            block.call_id, wire_id, block.name, block.text, stop, block.form, interrupted_by=interrupted_by
+        )
+        if block.form == WHOLE_FILE and call.invalid is not None and call.invalid.reason == "malformed":
+            call = replace(call, invalid=InvalidCall("truncated", _UNCLOSED, block.text))
+        return [call]
 
-    def _build_expanded_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
+    def _build_expanded_call(self, name: str, arguments: JsonObject, stop: StopReason, interrupted_by: str) -> ToolCall:
         block = OpenBlock("tool")
         block.name = name
         block.call_id = self._unique_id("")
         self._announce(block)
         self._add_arguments(block, encode_text(arguments))
         self._close(block)
-        return build_call(block.call_id, None, name, block.text, stop)
+        return build_call(block.call_id, None, name, block.text, stop, interrupted_by=interrupted_by)
 
     # --- starts, stops, ids -------------------------------------------------------------------------------------
 
@@ -240,6 +280,18 @@ class MessageWriter:
 
 def _is_named(block: OpenBlock) -> bool:
     return bool(block.name) and block.name != PARALLEL
+
+
+def join_base64(pieces: list[str]) -> str:
+    """Join data that was encoded in pieces. One that cannot be decoded is left out."""
+    import base64  # answers are seldom spoken
+    from contextlib import suppress
+
+    decoded = bytearray()
+    for piece in pieces:
+        with suppress(ValueError):
+            decoded += base64.b64decode(piece)
+    return base64.b64encode(decoded).decode()
 
 
 def split_delta(text: str) -> list[str]:

@@ -39,6 +39,24 @@ async def test_the_same_content_changes_nothing(bench: Bench) -> None:
     assert not done.changes
 
 
+@both
+@pytest.mark.parametrize(
+    ("before", "content", "after"),
+    [
+        ("one\r\ntwo\r\n", "one\n2\n", "one\r\n2\r\n"),
+        ("one\r\ntwo\r\n", "one\r\n2\r\n", "one\r\n2\r\n"),
+        ("one\r\ntwo\n", "one\n2\n", "one\n2\n"),
+        ("one\ntwo\n", "one\n2\n", "one\n2\n"),
+        ("one", "one\n2\n", "one\n2\n"),
+    ],
+)
+async def test_crlf_stays_crlf(bench: Bench, tool: Tool, before: str, content: str, after: str) -> None:
+    bench.put("a.txt", before)
+    await bench.run(read_file, files=[{"path": "a.txt"}])
+    await bench.run(tool, path="a.txt", content=content)
+    assert bench.workspace.read("a.txt").decode() == after
+
+
 async def test_repeatedly_the_revisions_go_on(bench: Bench) -> None:
     numbers = list[int]()
     for text in ("1", "2", "3"):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import mcp_types as types
 from mcp.server.mcpserver import Context, Elicit, ElicitationResult, ListRoots, MCPServer, Resolve, Sample
+from mcp.shared.exceptions import UrlElicitationRequiredError
 from pydantic import BaseModel
 
 server = MCPServer("features")
@@ -32,6 +33,30 @@ def ask_model(topic: str) -> Sample:
     return Sample([message], max_tokens=100, system_prompt="You are a poet.")
 
 
+LOOK_UP = types.Tool(
+    name="look_up",
+    description="Looks up a word.",
+    input_schema={"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+)
+
+
+def ask_for_call() -> Sample:
+    message = types.SamplingMessage(role="user", content=types.TextContent(text="Look up a word."))
+    return Sample([message], max_tokens=100, tools=[LOOK_UP])
+
+
+def ask_after_call() -> Sample:
+    question = types.SamplingMessage(role="user", content=types.TextContent(text="Look up a word."))
+    call = types.ToolUseContent(id="one", name="look_up", input={"word": "loom"})
+    result = types.ToolResultContent(tool_use_id="one", content=[types.TextContent(text="A frame for weaving.")])
+    messages = [
+        question,
+        types.SamplingMessage(role="assistant", content=[call]),
+        types.SamplingMessage(role="user", content=[result]),
+    ]
+    return Sample(messages, max_tokens=100, tools=[LOOK_UP])
+
+
 def ask_roots() -> ListRoots:
     return ListRoots()
 
@@ -46,6 +71,31 @@ def book(booking: Annotated[ElicitationResult[Booking], Resolve(ask_booking)]) -
 def poem(topic: str, line: Annotated[types.CreateMessageResult, Resolve(ask_model)]) -> str:
     """Writes a line."""
     return f"{line.model}: {line.content}"
+
+
+@server.tool()
+def research(answer: Annotated[types.CreateMessageResultWithTools, Resolve(ask_for_call)]) -> str:
+    """Has the model call a tool of this server."""
+    return f"{answer.stop_reason}: {answer.content}"
+
+
+@server.tool()
+def conclude(answer: Annotated[types.CreateMessageResultWithTools, Resolve(ask_after_call)]) -> str:
+    """Has the model answer after a call of a tool of this server."""
+    return f"{answer.stop_reason}: {answer.content}"
+
+
+signed_in: list[str] = []
+
+
+@server.tool()
+def files_of_user() -> str:
+    """Needs a sign-in on a page first."""
+    if not signed_in:
+        signed_in.append("once")
+        page = types.ElicitRequestURLParams(message="Sign in", url="https://example.com/sign-in", elicitation_id="one")
+        raise UrlElicitationRequiredError([page])
+    return "your files"
 
 
 @server.tool()

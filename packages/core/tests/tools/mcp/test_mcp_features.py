@@ -12,6 +12,7 @@ import heald
 from heald.core.errors import ConfigurationError
 from heald.core.events import QuestionAsked, ToolOutputDelta
 from heald.core.messages import Text, ToolResult
+from heald.providers.scripted import ScriptedRequest
 from heald.tools.approvals import NOBODY
 from heald.tools.mcp import McpFault, McpServer, McpServers
 from heald.tools.mcp.prompts import McpPrompt, find_prompt
@@ -87,6 +88,34 @@ async def test_the_model_is_asked_with_permission(words: tuple[str, ...]) -> Non
         rules = heald.Permissions("auto", ["deny feat__sampling"])
         assert "do not permit" in await result_of(servers, "poem", args={"topic": "x"}, permissions=rules)
         assert "Rules need none." in await result_of(servers, "poem", "Rules need none.", args={"topic": "x"})
+
+
+@LEGACY
+async def test_the_model_calls_tools_of_the_server(words: tuple[str, ...]) -> None:
+    seen: list[str] = []
+
+    def answer(request: ScriptedRequest) -> str:
+        seen.extend(result.text for result in request.messages[-1].content if isinstance(result, ToolResult))
+        return "It weaves."
+
+    async with McpServers([features(*words)]) as servers:
+        text = await result_of(servers, "research", [S.call("look_up", word="loom")])
+        assert "toolUse" in text
+        assert "look_up" in text
+        assert "loom" in text
+        text = await result_of(servers, "conclude", answer)
+        assert "endTurn" in text
+        assert "It weaves." in text
+    assert seen == ["A frame for weaving."]
+
+
+@LEGACY
+@pytest.mark.parametrize(("answer", "outcome"), [("Done", "your files"), ("Decline", "refused")])
+async def test_a_page_is_opened_before_a_call(words: tuple[str, ...], answer: str, outcome: str) -> None:
+    asked: list[str] = []
+    async with McpServers([features(*words)]) as servers:
+        assert outcome in await result_of(servers, "files_of_user", on_question=answering(answer, asked=asked))
+    assert "https://example.com/sign-in" in asked[0]
 
 
 @LEGACY

@@ -44,3 +44,14 @@ async def test_the_summary_is_escaped_for_display(tmp_path: Path):
     call = ToolCall(id="1", name="run_command", input={"command": "ls \x1b[2J\u202e", "cwd": "a\x07"})
     assert call_summary(run_command, call.input) == "ls ⟦\\x1b⟧[2J⟦\\u202e⟧ (in a⟦\\x07⟧)"
     assert os.listdir(tmp_path) == []
+
+
+async def test_the_exit_code_is_data_for_programs(tmp_path: Path):
+    runtime = ToolRuntime(
+        shell_tools(Sandbox(unsandboxed=True)), workspace=DiskWorkspace(tmp_path), permissions=Permissions("auto")
+    )
+    place = Place(tmp_path, tmp_path, runtime)
+    for code in (0, 2):
+        result = await place.run(f"exit {code}")
+        assert (result.status, result.data) == ("ok", {"exit_code": code})
+    await runtime.close()

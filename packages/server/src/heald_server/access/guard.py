@@ -26,6 +26,7 @@ from heald_server.http.metrics import METRICS_PATH, ServerMetrics
 from heald_server.http.public_address import PublicAddress
 from heald_server.http.request_scope import RequestScope
 from heald_server.http.scope import header_values, read_absolute_target, read_trace, route_path, single_header
+from heald_server.session_request import current_scope
 from heald_server.settings import ServerSettings
 
 UNKNOWN_LINES_PER_SECOND = 20
@@ -86,6 +87,7 @@ class Guard:
                 await RedirectResponse(f"{self._public.prefix}/", 308)(scope, receive, send)
                 return
         incoming_trace.set(read_trace(scope))
+        current_scope.set(scope)
         visit = RequestScope(scope, receive, send, self._settings.limits.body_bytes, self._paths.loggable_path(scope))
         self._metrics.begin_request(scope["type"])
         if origin in self._settings.origins:

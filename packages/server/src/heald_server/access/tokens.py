@@ -51,6 +51,7 @@ _decoder = msgspec.json.Decoder(StoredToken)
 
 
 def new_token() -> str:
+    """Return a new random access token."""
     return secrets.token_urlsafe(32)
 
 

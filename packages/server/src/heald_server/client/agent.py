@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Coroutine, Sequence
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import msgspec
 
 from heald.agent.account import Account
+from heald.agent.agent_stream import StreamedExchange
 from heald.agent.background_loop import is_in_loop
 from heald.agent.budget import Budget
 from heald.agent.bus import EventBus
@@ -20,21 +21,24 @@ from heald.agent.request_callbacks import ApprovalReactor, OnApproval, OnQuestio
 from heald.agent.request_message import Prompt, as_user_message
 from heald.agent.result import AgentResult
 from heald.agent.typed_output import output_shape
-from heald.core.arguments import check_value, checked
-from heald.core.envelope import Event
+from heald.core.arguments import check_value, checked, checks_keywords
+from heald.core.envelope import Event, new_event
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from heald.core.ids import new_id
 from heald.core.json import JsonObject, encode
 from heald.core.messages import Message
 from heald.core.payload import Layer
+from heald.core.type_parameters import OutputT, RequestT, TypeForm
 from heald.tools.approvals import Approval, ApprovalQuestion, NotPending
 from heald.tools.client_results import parse_client_result
 from heald.tools.client_tools import ClientToolLike
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
+from heald.tools.function_tools import FunctionTool
 from heald.tools.permissions import Mode
 from heald.tools.tool_fault import ToolFault
+from heald.tools.type_schema import TypeSchema
 from heald_server.client.address import AccessToken, ServerAddress, parse_address
 from heald_server.client.client_tools import ClientToolRunner, OfferedTool, definitions_of, split_tools
 from heald_server.client.connection import MAX_COMMAND_BYTES, ServerConnection
@@ -52,7 +56,7 @@ _FRAME_BYTES = 4096  # of a message beside its content
 _log = logging.getLogger("heald_server.client")
 
 
-class RemoteAgent(AgentBase):
+class RemoteAgent(AgentBase[OutputT]):
     """One conversation on a server, with the interface of `heald.Agent`. Make it with `heald_server.connect`.
 
     It reconnects and resumes by itself: events arrive in the order of the log, each once. Closing it, or losing the
@@ -71,7 +75,13 @@ class RemoteAgent(AgentBase):
         on_approval: OnApproval | None = None,
         on_question: OnQuestion | None = None,
         timing: Timing | None = None,
+        shape: TypeSchema | None = None,
+        deps: object = None,
     ) -> None:
+        self.deps = deps
+        """What the tools that run in this client get as `ToolContext.deps`, in exchanges that bring none of their
+        own."""
+        self._shape = shape
         self._address = address
         self._token = token
         self._settings = (settings or {}) | ({"client_tools": list(client_tools)} if client_tools else {})
@@ -88,7 +98,7 @@ class RemoteAgent(AgentBase):
         self._decided: set[str] = set()  # approvals and questions whose decision is under way
         self._approver = ApprovalReactor(on_approval, self._resolve) if on_approval is not None else None
         self._answerer = QuestionReactor(on_question, self._reply) if on_question is not None else None
-        self._runner = ClientToolRunner(tools, self._send_own_result) if tools else None
+        self._runner = ClientToolRunner(tools, self._send_own_result, self._find_deps) if tools else None
         for reactor in (self._approver, self._answerer, self._runner):
             if reactor is not None:
                 self.bus.subscribe(reactor)
@@ -112,11 +122,12 @@ class RemoteAgent(AgentBase):
         self._begin()
         return await self._mirror.joined()
 
-    async def stream(self, prompt: Prompt, *, output: Any = None) -> AsyncGenerator[Event]:
-        """Run one exchange and yield its events; the last one is `exchange_response`. Leaving the loop cancels."""
+    async def _read_events(
+        self, streamed: StreamedExchange, prompt: Prompt, output: Any, deps: object
+    ) -> AsyncGenerator[Event]:
         await self.open()
         reader = ExchangeReader(self.bus)
-        exchange = self.send(prompt, output=output)
+        streamed.exchange = exchange = self.send(prompt, output=output, deps=deps)
         try:
             while events := await reader.read(exchange):
                 for event in events:
@@ -127,6 +138,29 @@ class RemoteAgent(AgentBase):
                 await exchange.wait_ended()
         exchange.raise_failure()
 
+    @overload
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: None = None,
+        when_busy: WhenBusy | Literal["refuse"] = "queue",
+        client_request_id: str | None = None,
+        budget: Budget | None = None,
+        deps: object = None,
+    ) -> RemoteExchange[OutputT]: ...
+    @overload
+    def send(
+        self,
+        prompt: Prompt,
+        *,
+        output: TypeForm[RequestT],
+        when_busy: WhenBusy | Literal["refuse"] = "queue",
+        client_request_id: str | None = None,
+        budget: Budget | None = None,
+        deps: object = None,
+    ) -> RemoteExchange[RequestT]: ...
+    @checks_keywords
     def send(
         self,
         prompt: Prompt,
@@ -135,19 +169,24 @@ class RemoteAgent(AgentBase):
         when_busy: WhenBusy | Literal["refuse"] = "queue",
         client_request_id: str | None = None,
         budget: Budget | None = None,
-    ) -> RemoteExchange:
+        deps: object = None,
+    ) -> RemoteExchange[Any]:
         """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
         the model's next turn (`steer`), cancels it (`interrupt`), or is refused (`refuse`).
 
         The request has an id, a new one if none is given, so that it is one exchange however often it is sent. A
         request with the same id, from any client, returns the same exchange. `budget` limits this exchange further than
-        that of the session; the server enforces it.
+        that of the session; the server enforces it. `deps` is an object for the tools that run in this client; it is
+        not sent.
         """
         check_value("send", "when_busy", when_busy, WhenBusy | Literal["refuse"])
         message = as_user_message(prompt)
-        shape = output_shape(output)
+        shape = output_shape(output) or self._shape
+        deps = self.deps if deps is None else deps
+        if self._runner is not None:
+            self._runner.check_deps(deps)
         self._begin()
-        exchange = RemoteExchange(self, message, client_request_id or new_id("req"), shape)
+        exchange: RemoteExchange[Any] = RemoteExchange(self, message, client_request_id or new_id("req"), shape, deps)
         self._mirror.add_pending(exchange)
         parts = msgspec.to_builtins(message.content)
         submission = {"content": parts, "client_request_id": exchange.request, "when_busy": when_busy}
@@ -180,7 +219,7 @@ class RemoteAgent(AgentBase):
         self._outbox.put({"type": "cancel", "exchange": exchange, "reason": reason[:_MAX_REASON]})
 
     @property
-    def current(self) -> RemoteExchange | None:
+    def current(self) -> RemoteExchange[Any] | None:
         """The running exchange, of this client or of another one."""
         return self._mirror.current(partial(RemoteExchange, self, None))
 
@@ -278,27 +317,38 @@ class RemoteAgent(AgentBase):
         """The conversation so far."""
         return list(self._mirror.state.messages)
 
-    def as_tool(self, name: str, description: str) -> Tool:
+    @overload
+    def as_tool(
+        self: "RemoteAgent[None]", name: str, description: str
+    ) -> FunctionTool[[str], Coroutine[Any, Any, str]]: ...
+    @overload
+    def as_tool(self, name: str, description: str) -> FunctionTool[[str], Coroutine[Any, Any, OutputT]]: ...
+    def as_tool(self, name: str, description: str) -> FunctionTool[[str], Coroutine[Any, Any, Any]]:
         """Make this agent a tool of another agent: `name(prompt: str) -> str`.
 
         Each call is a new session on the server, with the settings of this one. Its approvals and questions appear in
         the calling agent, and what it uses counts there. The server enforces what is left of the caller's budget, so
         under a budget such calls run one after the other."""
-        return delegate_tool(name, description, self._run_as_tool)
+        deps_types = tuple(dict.fromkeys(kind for tool in self._tools for kind in tool.deps_types))
+        return delegate_tool(name, description, self._run_as_tool, deps_types)
 
-    async def _run_as_tool(self, prompt: str, context: ToolContext) -> tuple[AgentResult, HealdError | None]:
+    async def _run_as_tool(
+        self, prompt: str, context: ToolContext | None
+    ) -> tuple[AgentResult[Any], HealdError | None]:
         async def on_approval(request: ApprovalRequested) -> Approval:
-            if context.host is None:
+            if context is None or context.host is None:
                 return Approval(False, "No one can be asked.")
+            name = context.call.name
             summary = f"{name}: {request.name} {request.summary}".strip()
             reason = f"{name} wants to call {request.name}. {request.reason}".strip()
             question = ApprovalQuestion(request.input, request.digest, summary, request.diff, reason)
             return await context.host.approvals.approve(context.call, question, context.emit)
 
         async def on_question(question: QuestionAsked) -> str:
+            if context is None:
+                return "(No one can be asked.)"
             return await context.ask(question.text, question.suggestions)
 
-        name = context.call.name
         session = await self._rest.fork(self.session) if self.session is not None else None
         async with RemoteAgent(
             self._address,
@@ -309,6 +359,8 @@ class RemoteAgent(AgentBase):
             on_approval=on_approval,
             on_question=on_question,
             timing=self._timing,
+            shape=self._shape,
+            deps=context.deps if context is not None else self.deps,
         ) as agent:
             return await _run_within_account(agent, prompt, context)
 
@@ -344,7 +396,12 @@ class RemoteAgent(AgentBase):
         self._loop = loop
         self._connection.start()
 
-    async def _submitted(self, exchange: RemoteExchange, answer: Awaitable[JsonObject]) -> None:
+    def _find_deps(self, exchange: str | None) -> object:
+        """Return what the tools of an exchange get as `deps`; those of another client's exchange get the default."""
+        handle = self._mirror.find_exchange(exchange) if exchange is not None else None
+        return handle.deps if handle is not None else self.deps
+
+    async def _submitted(self, exchange: RemoteExchange[Any], answer: Awaitable[JsonObject]) -> None:
         try:
             accepted = await answer
         except Exception as error:
@@ -405,24 +462,25 @@ class RemoteAgent(AgentBase):
         """Pass to the callbacks what waited before this client joined."""
         cursor, state = self._mirror.cursor, self._mirror.state
         kind, layer = waiting.type, waiting.layer
-        event = Event(cursor.seq, "", cursor.session, state.exchange, kind, layer, 0.0, 0, waiting)
+        event = new_event(cursor.seq, "", cursor.session, state.exchange, kind, layer, 0.0, 0, waiting)
         if isinstance(waiting, ApprovalRequested) and self._approver is not None:
             self._approver.on_approval_requested(event)
         if isinstance(waiting, QuestionAsked) and self._answerer is not None:
             self._answerer.on_question_asked(event)
         if isinstance(waiting, ClientToolRequested) and self._runner is not None:
-            self._runner.start(waiting)
+            self._runner.start(waiting, state.exchange)
 
 
 async def _run_within_account(
-    agent: RemoteAgent, prompt: str, context: ToolContext
-) -> tuple[AgentResult, HealdError | None]:
+    agent: RemoteAgent[Any], prompt: str, context: ToolContext | None
+) -> tuple[AgentResult[Any], HealdError | None]:
     """Run a prompt with what is left of the caller's budget, and count there what it used."""
-    account = context.host.account if context.host is not None else None
-    if not isinstance(account, Account):
+    account = context.host.account if context is not None and context.host is not None else None
+    if context is None or not isinstance(account, Account):
         exchange = agent.send(prompt)
         result = await exchange.result()
-        context.spend(result.cost_usd)
+        if context is not None:
+            context.spend(result.cost_usd)
         return result, exchange.error
     reservation = await account.reserve_rest()
     try:
@@ -454,14 +512,17 @@ def connect(
     on_approval: OnApproval | None = None,
     on_question: OnQuestion | None = None,
     patience: float = 60.0,
-) -> RemoteAgent:
+    output: TypeForm[OutputT] = None,  # pyright: ignore[reportArgumentType]
+    deps: object = None,
+) -> RemoteAgent[OutputT]:
     """Connect to a session on a Heald server. The result has the interface of `heald.Agent`.
 
     Without `session` the first use creates one, with the settings given here and the server's defaults for the rest.
     With it, that session is joined as it is. Names of tools are tools of the server. Functions and `Tool`s are offered
     to the session and run here when the model calls them; they replace the client tools of a session that is joined.
     A server that does not answer for `patience` seconds raises `ConnectionFailed`; its exchanges continue, and can be
-    rejoined with `session`.
+    rejoined with `session`. `output` is the type of the answers to requests that name none, and `deps` an object for
+    the tools that run here, which get it as `ToolContext.deps`.
     """
     if session == "":
         raise ConfigurationError("connect: session must be the id of a session, not ''; leave it out for a new one.")
@@ -490,4 +551,6 @@ def connect(
         on_approval=on_approval,
         on_question=on_question,
         timing=Timing(patience=patience),
+        shape=output_shape(output),
+        deps=deps,
     )

@@ -51,15 +51,19 @@ def _as_json(definition: ToolDefinition) -> JsonObject:
 class ClientToolRunner:
     """A reactor that runs the calls of tools that this client has."""
 
-    def __init__(self, tools: Sequence[Tool], send: SendResult) -> None:
+    def __init__(
+        self, tools: Sequence[Tool], send: SendResult, find_deps: Callable[[str | None], object] = lambda _: None
+    ) -> None:
+        """`find_deps` returns the `deps` of the tools in an exchange."""
         self._runtime = ToolRuntime(tools)
         self._send = send
+        self._find_deps = find_deps
         self._seen: set[str] = set()  # calls that were run, or that are over
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def on_client_tool_requested(self, event: Event) -> None:
         assert isinstance(event.data, ClientToolRequested)
-        self.start(event.data)
+        self.start(event.data, event.exchange)
 
     def on_tool_result(self, event: Event) -> None:
         """Stop a call that is over: another client answered, it was cancelled, or it timed out."""
@@ -68,12 +72,16 @@ class ClientToolRunner:
         if task is not None:
             task.cancel()
 
-    def start(self, request: ClientToolRequested) -> None:
+    def check_deps(self, deps: object) -> None:
+        """Raise ConfigurationError if a tool needs `deps` of another type."""
+        self._runtime.check_deps(deps)
+
+    def start(self, request: ClientToolRequested, exchange: str | None = None) -> None:
         """Run a call, unless it was run before or another client has the tool."""
         if request.id in self._seen or request.name not in self._runtime.registry:
             return
         self._seen.add(request.id)
-        self._running[request.id] = task = asyncio.get_running_loop().create_task(self._work(request))
+        self._running[request.id] = task = asyncio.get_running_loop().create_task(self._work(request, exchange))
         task.add_done_callback(lambda _: self._running.pop(request.id, None))
 
     async def close(self) -> None:
@@ -85,11 +93,12 @@ class ClientToolRunner:
             await asyncio.wait(tasks)
         await self._runtime.close()
 
-    async def _work(self, request: ClientToolRequested) -> None:
-        content, is_error = await self._run(ToolCall(id=request.id, name=request.name, input=request.input))
+    async def _work(self, request: ClientToolRequested, exchange: str | None) -> None:
+        call = ToolCall(id=request.id, name=request.name, input=request.input)
+        content, is_error = await self._run(call, self._find_deps(exchange))
         self._send(request.id, content, is_error)
 
-    async def _run(self, call: ToolCall) -> tuple[object, bool]:
+    async def _run(self, call: ToolCall, deps: object) -> tuple[object, bool]:
         """Return the content of the result, and whether it is an error."""
         runtime = self._runtime
         planned = runtime.plan(call)
@@ -97,7 +106,13 @@ class ClientToolRunner:
             return str(planned), True
         loop = asyncio.get_running_loop()
         context = ToolContext(
-            call, runtime.workspace, emit=_ignore, keep=runtime.session_objects, ask=_refuse_to_ask, loop=loop
+            call,
+            runtime.workspace,
+            emit=_ignore,
+            keep=runtime.session_objects,
+            ask=_refuse_to_ask,
+            loop=loop,
+            deps=deps,
         )
         try:
             output = to_output(context.join(await planned.tool.run(planned.values, context)))

@@ -10,7 +10,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from heald.core.envelope import Event
+from heald.core.envelope import EventHead
 from heald.core.errors import HealdError
 from heald.core.ids import new_id
 from heald.core.json import encode_text
@@ -128,7 +128,7 @@ class ServerConnection:
                 text = await self._receive(socket, self._timing.silence if writer else self._timing.dial)
                 frame = read_frame(await self._rest.complete_frame(text) if BLOBS in text else text)
                 match frame:
-                    case Event():
+                    case EventHead():
                         if self._cursor.advance(frame):
                             backoff.renew()
                             self._mirror.on_event(frame)
@@ -144,7 +144,7 @@ class ServerConnection:
                         raise ConnectionLost(f"it said goodbye: {reason}")
                     case SubscribedFrame() | IgnoredFrame():
                         pass
-                if writer is None and isinstance(frame, SubscribedFrame | Event):
+                if writer is None and isinstance(frame, SubscribedFrame | EventHead):
                     writer = asyncio.create_task(self._write(socket), name="heald-connection-writer")
         finally:
             if writer is not None:

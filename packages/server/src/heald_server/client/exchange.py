@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
@@ -11,6 +11,7 @@ from heald.agent.result import AgentResult
 from heald.agent.typed_output import OutputError, read_output
 from heald.core.errors import HealdError
 from heald.core.messages import Message
+from heald.core.type_parameters import OutputT
 from heald.tools.type_schema import TypeSchema
 from heald_server.client.errors import restore_error
 
@@ -21,14 +22,19 @@ if TYPE_CHECKING:
 _PATIENCE = 5.0  # seconds for a cancelled exchange to end
 
 
-class RemoteExchange:
+class RemoteExchange(Generic[OutputT]):
     """A request to a server. Await `result()`, end it with `cancel()`, add to it with `steer()`.
 
     It runs on the server: losing the connection, or closing the client, does not end it.
     """
 
     def __init__(
-        self, agent: "RemoteAgent", message: Message | None, request: str = "", shape: TypeSchema | None = None
+        self,
+        agent: "RemoteAgent[Any]",
+        message: Message | None,
+        request: str = "",
+        shape: TypeSchema | None = None,
+        deps: object = None,
     ) -> None:
         self.id = ""
         """Empty until the server has sent it; see `accepted`."""
@@ -37,11 +43,13 @@ class RemoteExchange:
         """Its `client_request_id`: a request with the same id is the same exchange."""
         self.error: HealdError | None = None
         """The error of a failed exchange."""
+        self.deps = deps
+        """What the tools that run in this client get as `ToolContext.deps`."""
         self._agent = agent
         self._shape = shape
         loop = asyncio.get_running_loop()
         self._accepted: asyncio.Future[str] = loop.create_future()
-        self._done: asyncio.Future[AgentResult] = loop.create_future()
+        self._done: asyncio.Future[AgentResult[OutputT]] = loop.create_future()
         self._cancel_reason: str | None = None
         self._over = False
 
@@ -62,7 +70,7 @@ class RemoteExchange:
         """Wait until the server has stored the request. From then on it is answered, with or without this client."""
         return await asyncio.shield(self._accepted)
 
-    async def result(self) -> AgentResult:
+    async def result(self) -> AgentResult[OutputT]:
         """Wait for the outcome. Cancelling the waiting task cancels the exchange and waits for its end."""
         try:
             return await asyncio.shield(self._done)
@@ -72,7 +80,7 @@ class RemoteExchange:
             raise
 
     @property
-    def known_result(self) -> AgentResult | None:
+    def known_result(self) -> AgentResult[OutputT] | None:
         """The result, if there is one by now."""
         has_result = self._done.done() and self._done.exception() is None
         return self._done.result() if has_result else None
@@ -111,15 +119,17 @@ class RemoteExchange:
         """Record that the last event was delivered; the outcome follows."""
         self._over = True
 
-    def resolve(self, result: AgentResult) -> None:
+    def resolve(self, result: AgentResult[Any]) -> None:
         if self._done.done():
             return
         self.error = restore_error(result.error) if result.status == "failed" and result.error is not None else None
-        if self._shape is not None and result.completed:
+        if self._shape is not None:
+            value: object = msgspec.UNSET
             try:
-                result = msgspec.structs.replace(result, output=read_output(result.text, self._shape))
+                value = read_output(result.text, self._shape) if result.completed else value
             except ValueError as error:
                 self.error = OutputError(f"The model's answer is not of the type that was asked for: {error}.")
+            result = result.with_output(value)
         self._done.set_result(result)
 
     def fail(self, error: Exception) -> None:

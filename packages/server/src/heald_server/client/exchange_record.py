@@ -1,6 +1,7 @@
 """The record of an exchange's events."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from heald.agent.result import AgentResult
 from heald.agent.state import ConversationState
@@ -45,7 +46,7 @@ class ExchangeRecord:
         """Record that the exchange was cancelled in the queue."""
         self.response = self.response or ExchangeTracker().response("cancelled", 0.0)
 
-    def result(self, files: dict[str, str]) -> AgentResult:
+    def result(self, files: dict[str, str]) -> AgentResult[Any]:
         assert self.response is not None
         messages = self.messages
         last = next((message for message in reversed(messages) if message.role == "assistant"), None)

@@ -64,8 +64,8 @@ class SessionMirror:
         self.is_joined = self._is_lost = self._is_stale = False
         self._start_seq = 0  # every event after this seq was received
         self._joining: list[asyncio.Future[str]] = []
-        self._pending: dict[str, list[RemoteExchange]] = {}  # by client_request_id, until the exchange has an id
-        self._handles: dict[str, list[RemoteExchange]] = {}
+        self._pending: dict[str, list[RemoteExchange[Any]]] = {}  # by client_request_id, until the exchange has an id
+        self._handles: dict[str, list[RemoteExchange[Any]]] = {}
         self._records: dict[str, ExchangeRecord] = {}
         self.subscriptions: WeakSet[Subscription] = WeakSet()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -203,16 +203,16 @@ class SessionMirror:
 
     # --- exchanges ---------------------------------------------------------------------------------------------------
 
-    def add_pending(self, exchange: RemoteExchange) -> None:
+    def add_pending(self, exchange: RemoteExchange[Any]) -> None:
         """Add a request that is about to be sent."""
         self._pending.setdefault(exchange.request, []).append(exchange)
 
-    def remove_pending(self, exchange: RemoteExchange) -> None:
+    def remove_pending(self, exchange: RemoteExchange[Any]) -> None:
         handles = [other for other in self._pending.pop(exchange.request, []) if other is not exchange]
         if handles:
             self._pending[exchange.request] = handles
 
-    def on_accepted(self, exchange: RemoteExchange, name: str, state: str) -> None:
+    def on_accepted(self, exchange: RemoteExchange[Any], name: str, state: str) -> None:
         """Record that the server has accepted a request."""
         self.remove_pending(exchange)
         if not exchange.id:
@@ -220,7 +220,7 @@ class SessionMirror:
         if state in ("repeated", "steered"):
             self.load_exchange(name)
 
-    def current(self, handle: Callable[[], RemoteExchange]) -> RemoteExchange | None:
+    def current(self, handle: Callable[[], RemoteExchange[Any]]) -> RemoteExchange[Any] | None:
         """Return the running exchange, of this client or of another one."""
         name = self.state.exchange
         if name is None:
@@ -230,11 +230,11 @@ class SessionMirror:
             self.load_exchange(name)
         return self._handles[name][0]
 
-    def pending_exchange(self) -> RemoteExchange | None:
+    def pending_exchange(self) -> RemoteExchange[Any] | None:
         """Return a request of this client that the server has not accepted yet."""
         return next((handle for handles in self._pending.values() for handle in handles if not handle.is_over), None)
 
-    def find_exchange(self, name: str) -> RemoteExchange | None:
+    def find_exchange(self, name: str) -> RemoteExchange[Any] | None:
         """Return a handle of an exchange, if this client has one."""
         return next(iter(self._handles.get(name, [])), None)
 
@@ -262,7 +262,7 @@ class SessionMirror:
         for exchange in self._pending.pop(request or "", []):
             self._assign_id(exchange, name)
 
-    def _assign_id(self, exchange: RemoteExchange, name: str) -> None:
+    def _assign_id(self, exchange: RemoteExchange[Any], name: str) -> None:
         self._handles.setdefault(name, []).append(exchange)
         exchange.set_id(name)
 
@@ -283,7 +283,7 @@ class SessionMirror:
             del self._records[old]
 
     async def _finish(
-        self, record: ExchangeRecord, handles: list[RemoteExchange], files: list[tuple[str, int]]
+        self, record: ExchangeRecord, handles: list[RemoteExchange[Any]], files: list[tuple[str, int]]
     ) -> None:
         session = self.cursor.session
         try:

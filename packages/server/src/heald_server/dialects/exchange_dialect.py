@@ -29,6 +29,8 @@ class ExchangeDialect:
         self._abort_reason = CUT_SHORT  # why an exchange is cut short
         self._calls = OpenCalls()  # of the running exchange
         self._out: list[Frame] = []
+        self.has_output = False
+        """Whether a part of the answer was emitted. A response without output can still become an error."""
 
     def feed(self, event: Event) -> list[Frame]:
         if self._session is None:

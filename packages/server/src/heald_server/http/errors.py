@@ -78,10 +78,15 @@ class ApiError(Exception):
     @property
     def kind(self) -> str:
         """The type of the error, as clients of /v1 know it."""
-        return _KINDS.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        return error_type(self.status)
 
     def data(self) -> JsonObject:
         return {"error": {"code": self.code, "message": self.message}}
+
+
+def error_type(status: int) -> str:
+    """The type of an error with this status, as clients of /v1 know it."""
+    return _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
 
 
 class ErrorDetail(msgspec.Struct, frozen=True):

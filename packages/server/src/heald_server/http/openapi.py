@@ -188,7 +188,8 @@ class _Document:
             return {}
         content: JsonObject = {}
         if route.response is not None:
-            content["application/json"] = {"schema": self._schemas[route.response]}
+            media_type = route.media_type if route.media_type.endswith("+json") else "application/json"
+            content[media_type] = {"schema": self._schemas[route.response]}
         if isinstance(route, RouteDescription) and route.events:
             content[EVENT_STREAM] = {"schema": {"type": "string"}, "x-event-schema": self._any_of(route.events)}
         if content:

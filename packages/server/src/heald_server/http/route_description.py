@@ -31,7 +31,7 @@ class RouteDescription:
     query: type[msgspec.Struct] | None = None
     status: int = 200
     media_type: str = "application/json"
-    """Of a response without a type; empty for a response without a body."""
+    """Of a response without a type, or another kind of JSON; empty for a response without a body."""
     events: Sequence[Any] = ()
     """The types of the events in a stream, or of messages from a WebSocket. The response streams if there are any."""
     more: Mapping[int, str] | None = None

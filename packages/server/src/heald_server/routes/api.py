@@ -7,7 +7,8 @@ from starlette.routing import BaseRoute
 from heald_server.context import ServerContext
 from heald_server.http.operations import Operation
 from heald_server.http.route_description import RouteDescription
-from heald_server.routes import client_tools, conversation, files, offers, provider_keys, sessions
+from heald_server.routes import client_tools, conversation, files, forks, offers, provider_keys, sessions
+from heald_server.routes.app_frame import app_frame_routes
 from heald_server.routes.page import PageRoutes
 from heald_server.routes.streams import StreamRoutes
 
@@ -18,6 +19,7 @@ def api_routes(
     """Return the routes. `page` is a folder with another build of the page."""
     return [
         *sessions.OPERATIONS,
+        *forks.OPERATIONS,
         *client_tools.OPERATIONS,
         *conversation.OPERATIONS,
         *files.OPERATIONS,
@@ -25,4 +27,5 @@ def api_routes(
         *provider_keys.OPERATIONS,
         *StreamRoutes(context).routes(),
         *PageRoutes(page).routes(),
+        *app_frame_routes(),
     ]

@@ -13,7 +13,7 @@ from heald.sessions.settings import SessionSettings
 from heald.tools.visible_text import escape_json
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
-from heald_server.http.operations import ApiCall, Operation
+from heald_server.http.operations import ApiCall, Operation, caller_of
 from heald_server.routes.client_tools import set_client_tools
 from heald_server.routes.conversation_views import (
     AnswerBody,
@@ -58,14 +58,19 @@ async def _read_output_schema(schema: JsonObject | None) -> SchemaShape | None:
     return await asyncio.to_thread(SchemaShape, schema)  # compiling a schema of a client must not block the loop
 
 
-async def resolve_approval(context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody) -> None:
+async def resolve_approval(
+    context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody, by: str
+) -> None:
+    """Decide on a waiting call. `by` is the name of the caller, for the log."""
     async with context.open_sessions.use_running(info) as session:
         if session is None:
             raise _nothing_waits()
         if decision.decision == "deny":
-            session.deny(approval, decision.reason)
+            session.deny(approval, decision.reason, by=by)
         else:
-            session.approve(approval, arguments=decision.arguments, always=decision.always, digest=decision.digest)
+            session.approve(
+                approval, arguments=decision.arguments, always=decision.always, digest=decision.digest, by=by
+            )
 
 
 async def answer_question(context: ServerContext, info: SessionInfo, question: str, text: str) -> None:
@@ -104,7 +109,8 @@ async def _cancel(call: ApiCall) -> Cancelled:
 
 
 async def _decide(call: ApiCall) -> Empty:
-    await resolve_approval(call.context, await call.session(), call.path["approval"], call.body)
+    by = caller_of(call.request).name
+    await resolve_approval(call.context, await call.session(), call.path["approval"], call.body, by)
     return Empty()
 
 

@@ -1,4 +1,4 @@
-"""Routes for what sessions may use: models, providers, tools and folders."""
+"""Routes for what sessions may use: models, providers, tools, agents and folders."""
 
 from functools import partial
 
@@ -6,6 +6,9 @@ from heald.tools.families import families
 from heald.tools.registry import Registry
 from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.server_views import (
+    AgentsQuery,
+    AgentsView,
+    AgentView,
     ModelsView,
     ProvidersView,
     SessionDefaults,
@@ -40,6 +43,12 @@ async def _list_tools(call: ApiCall) -> ToolsView:
     return ToolsView(views, {name: [tool.name for tool in group] for name, group in groups.items()})
 
 
+async def _list_agents(call: ApiCall) -> AgentsView:
+    query: AgentsQuery = call.query
+    files = call.context.configuration.find_agents(query.workspace).by_name.values()
+    return AgentsView([AgentView(file.name, file.description, file.model, list(file.handoffs)) for file in files])
+
+
 async def _list_workspaces(call: ApiCall) -> WorkspacesView:
     return WorkspacesView(list(call.context.workspaces))
 
@@ -50,5 +59,6 @@ OPERATIONS = (
     _operation("GET", "/models", _list_models, "Models that a session may name.", ModelsView),
     _operation("GET", "/providers", _list_providers, "Providers, and whether their keys are set.", ProvidersView),
     _operation("GET", "/tools", _list_tools, "Tools that a session may name.", ToolsView),
+    _operation("GET", "/agents", _list_agents, "Agents that a session may name.", AgentsView, query=AgentsQuery),
     _operation("GET", "/workspaces", _list_workspaces, "Folders that a session may use.", WorkspacesView),
 )

@@ -51,6 +51,24 @@ class ProvidersView(msgspec.Struct, frozen=True):
     providers: list[ProviderView]
 
 
+class AgentsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    workspace: str | None = None
+    """The folder of the session, whose own agents are listed too."""
+
+
+class AgentView(msgspec.Struct, frozen=True):
+    name: str
+    description: str
+    model: str
+    """Its model; empty for that of the session."""
+    handoffs: list[str]
+    """The agents that it may hand the conversation over to."""
+
+
+class AgentsView(msgspec.Struct, frozen=True):
+    agents: list[AgentView]
+
+
 class WorkspacesView(msgspec.Struct, frozen=True):
     workspaces: list[str]
 

@@ -23,6 +23,8 @@ class _SettingsBody(Body, frozen=True, kw_only=True):
     """Settings of a session that a client may set; others keep the server's defaults."""
 
     model: Name | msgspec.UnsetType = msgspec.UNSET
+    agent: Name | msgspec.UnsetType = msgspec.UNSET
+    """The name of one of the server's agents, as in `agents`; empty for none."""
     tools: Annotated[list[Name], msgspec.Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
     instructions: str | msgspec.UnsetType = msgspec.UNSET
     permissions: Mode | msgspec.UnsetType = msgspec.UNSET
@@ -65,6 +67,8 @@ class SessionChange(_SettingsBody, frozen=True, kw_only=True):
 
 class SettingsView(msgspec.Struct, frozen=True, kw_only=True):
     model: str
+    agent: str
+    """The agent that begins the conversation; empty for none."""
     tools: list[str]
     instructions: str
     permissions: Mode
@@ -104,11 +108,6 @@ class SessionsView(msgspec.Struct, frozen=True):
 class LogQuery(msgspec.Struct, frozen=True, kw_only=True):
     after: Seq = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 500
-
-
-class ForkBody(Body, frozen=True, kw_only=True):
-    at: Seq | None = None
-    title: Title | None = None
 
 
 class RewindBody(Body, frozen=True, kw_only=True):

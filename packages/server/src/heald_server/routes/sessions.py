@@ -1,4 +1,4 @@
-"""Routes for sessions: create, list, change, fork, rewind, export, import and delete."""
+"""Routes for sessions: create, list, change, rewind, export, import and delete."""
 
 import io
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 from starlette.responses import StreamingResponse
 
+from heald.core.events import AgentChanged
 from heald.core.json import encode
 from heald.core.messages import ToolDefinition
 from heald.sessions.session_info import SessionInfo
@@ -18,7 +19,6 @@ from heald_server.routes.paths import SESSION
 from heald_server.routes.session_views import (
     DelegatesView,
     DelegateView,
-    ForkBody,
     LogQuery,
     LogView,
     NewSession,
@@ -77,6 +77,7 @@ async def _change(call: ApiCall) -> SessionView:
         settings = call.context.configuration.merge(changes, SessionSettings.of(info.settings))
         await call.context.open_sessions.free_session(info.id)
         await call.context.sessions.store.configure(info.id, settings.data())
+        await _change_agent(call, SessionSettings.of(info.settings).agent, settings.agent)
     if offered is not None:
         await set_client_tools(call.context, info, offered)
     if isinstance(body.title, str):
@@ -84,19 +85,24 @@ async def _change(call: ApiCall) -> SessionView:
     return _view(call, await call.session())
 
 
+async def _change_agent(call: ApiCall, previous: str, agent: str) -> None:
+    """Let another agent answer the next request, if the settings name another one than before."""
+    info = await call.session()
+    if agent == previous or not info.last_seq:
+        return
+    async with call.context.open_sessions.use(info) as session:
+        if session.speaker != agent:
+            session.switch_to(agent)
+        else:
+            session.publish(AgentChanged(agent, previous, session.model_name))
+        await session.flush()
+
+
 async def _delete(call: ApiCall) -> None:
     info = await call.session()
     await call.context.open_sessions.free_session(info.id)
     await call.context.sessions.delete(info.id)
     call.context.open_sessions.hub(info.id).invalidate()  # its readers learn that it is deleted
-
-
-async def _fork(call: ApiCall) -> SessionView:
-    info = await call.session()
-    body: ForkBody = call.body
-    call.context.meters.check_new_session(call.owner)
-    await _flush(call, info)
-    return _view(call, await call.context.sessions.fork(info.id, body.at, title=body.title))
 
 
 async def _rewind(call: ApiCall) -> SessionView:
@@ -189,17 +195,6 @@ OPERATIONS = (
         "PATCH", SESSION, _change, "Rename it or change its settings.", SessionView, SessionChange, errors=_IDLE
     ),
     _operation("DELETE", SESSION, _delete, "Delete it with its log and files.", status=204),
-    Operation(
-        "POST",
-        f"{SESSION}/fork",
-        _fork,
-        "Create a session that continues from an event of this one.",
-        SessionView,
-        ForkBody,
-        status=201,
-        errors=("not_found", "too_many"),
-        body_optional=True,
-    ),
     _operation(
         "POST", f"{SESSION}/rewind", _rewind, "Go back to an earlier event.", SessionView, RewindBody, errors=_IDLE
     ),

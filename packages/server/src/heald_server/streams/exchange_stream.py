@@ -5,15 +5,20 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Send
 
 from heald.core.envelope import Event
 from heald.core.events import ExchangeResponse
 from heald.sessions.session_info import SessionInfo
 from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
+from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.frame import Frame
 from heald_server.dialects.texts import CUT_SHORT, NOT_STORED
+from heald_server.http.bounded_http import ChunkWriter
 from heald_server.http.errors import ApiError
+from heald_server.http.stall_timeout import StallTimeout
 from heald_server.streams.event_hub import EncodedEvent
 from heald_server.streams.event_stream import EventStream
 from heald_server.streams.exchange_frames import ExchangeFrames
@@ -25,7 +30,11 @@ _EXCHANGE_HEARTBEAT = b": heartbeat\n"
 
 
 class ExchangeStreamResponse(EventStreamResponse):
-    """Server-sent events of a part of an exchange. `on_disconnect` is called if the client goes before the end."""
+    """Server-sent events of a part of an exchange. `on_disconnect` is called if the client goes before the end.
+
+    `failure` returns the response for an exchange that failed before it had any output. With it the head is held back
+    until there is output, or for one heartbeat, so that a failure has a status.
+    """
 
     def __init__(
         self,
@@ -36,6 +45,7 @@ class ExchangeStreamResponse(EventStreamResponse):
         *,
         on_disconnect: Callable[[], object] | None = None,
         on_end: Callable[[], object] | None = None,
+        failure: Callable[[dict[str, str]], Response | None] | None = None,
     ) -> None:
         head = b"".join(frames.dialect.sse(frame) for frame in frames.begin())
         super().__init__(context, caller, info, frames.dialect, frames.part.begin, head)
@@ -45,9 +55,47 @@ class ExchangeStreamResponse(EventStreamResponse):
         self._frames = frames
         self._on_disconnect = on_disconnect
         self._on_end = on_end
+        self._failure = failure
+        self._has_begun = False
+        self._must_begin = failure is None
+        self._held = b""
+
+    async def _begin(self, send: Send) -> None:
+        if self._must_begin and not self._has_begun:
+            self._has_begun = True
+            await super()._begin(send)
+
+    async def _write(self, send: Send, stall_timeout: StallTimeout, body: bytes) -> None:
+        dialect = self._frames.dialect
+        if isinstance(dialect, ExchangeDialect) and dialect.has_output:
+            self._must_begin = True
+        await self._begin(send)
+        if not self._has_begun:
+            self._held += body
+            return
+        body, self._held = self._held + body, b""
+        await super()._write(send, stall_timeout, body)
+
+    def _push(self, writer: ChunkWriter, entries: Sequence[EncodedEvent]) -> bool:
+        return self._has_begun and not self._held and super()._push(writer, entries)
+
+    async def _send_end(self, send: Send) -> None:
+        if not self._has_begun and self._failure is not None and self._frames.is_done:
+            named = {name: value for name, value in self.headers.items() if name.startswith("x-heald-")}
+            response = self._failure(named)
+            if response is not None:
+                await send(
+                    {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
+                )
+                await send({"type": "http.response.body", "body": response.body})
+                return
+        self._must_begin = True
+        await self._begin(send)
+        await super()._send_end(send)
 
     def _encode(self, entries: Sequence[EncodedEvent]) -> bytes:
         if not entries:
+            self._must_begin = True
             return _EXCHANGE_HEARTBEAT
         return b"".join(self._frames.dialect.sse(frame) for frame in self._frames.feed(entries))
 
@@ -55,11 +103,12 @@ class ExchangeStreamResponse(EventStreamResponse):
         return self._frames.is_done
 
     def _closing(self) -> bytes:
+        held, self._held = self._held, b""
         if self._frames.is_done:
-            return b""
+            return held
         dialect = self._frames.dialect
         frames = closing_frames(dialect, self._stream.end_reason)
-        return b"".join(dialect.sse(frame) for frame in frames) + self._goodbye()
+        return held + b"".join(dialect.sse(frame) for frame in frames) + self._goodbye()
 
     def _on_stream_end(self) -> None:
         if not self._frames.is_done and self._stream.end_reason is None and self._on_disconnect is not None:

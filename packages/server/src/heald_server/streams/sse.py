@@ -77,7 +77,7 @@ class EventStreamResponse(Response):
             return
         stall_timeout = StallTimeout(scope, self._context.settings.limits.stall_seconds)
         with self._context.streaming(self._caller, self._stream):
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._begin(send)
             writer: ChunkWriter | None = scope.get("state", {}).get("body_writer")  # of Heald's own server
             if writer is not None and scope["http_version"] == "1.1":
                 self._stream.push = partial(self._push, writer)
@@ -94,6 +94,10 @@ class EventStreamResponse(Response):
                 await asyncio.wait([disconnected])
                 self._on_stream_end()
             await self._send_end(send)
+
+    async def _begin(self, send: Send) -> None:
+        """Send the head of the response."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
 
     async def _stream_events(self, send: Send, stall_timeout: StallTimeout) -> None:
         await self._write(send, stall_timeout, self._head)

@@ -215,7 +215,8 @@ class SocketConnection:
             case commands.CancelExchange(exchange=exchange, reason=reason):
                 return await cancel_exchange(context, info, exchange, reason)
             case commands.ApproveCall(approval=approval) | commands.DenyCall(approval=approval):
-                await conversation.resolve_approval(context, info, approval, commands.decision_of(command))
+                by = self._caller.name
+                await conversation.resolve_approval(context, info, approval, commands.decision_of(command), by)
             case commands.AnswerQuestion(question=question, text=text):
                 await conversation.answer_question(context, info, question, text)
             case commands.SendToolResult(call_id=call_id, content=content, is_error=is_error):

@@ -35,8 +35,10 @@ async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildR
     except BadInput as error:
         raise ConfigurationError(str(error)) from None
     default = UPDATE_VARIANTS if files else CREATE_VARIANTS
-    models, variants = choose_models(options.model, studio, options.variants, default)
     views = [*views, *captured, *frames]
+    models, variants = choose_models(
+        options.model, studio, options.variants, default, pictures=bool(views) and not files
+    )
     return BuildRequest(
         text=read_stdin() if options.text == "-" else options.text,
         mode="video" if frames else "image" if views else "text",

@@ -118,7 +118,7 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
     targets = _share_of(await asyncio.to_thread(load_targets, Path(options.targets)), options.share)
     exchanges = _MOST_EXCHANGES if batch else None
     async with open_local_studio(models, options, scores=False, exchanges=exchanges) as (studio, context):
-        names, _ = choose_models(options.model, studio, None, 1)
+        names, _ = choose_models(options.model, studio, None, 1, pictures=True)
         names = names if options.model else names[:1]
         chosen = [studio.find_stack(name) for name in stacks]
         previews = _Previews(context)

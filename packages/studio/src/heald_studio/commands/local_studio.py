@@ -19,6 +19,7 @@ from heald_server.context import ServerContext
 from heald_server.models import KnownModels
 from heald_server.server_limits import ServerLimits
 from heald_server.settings import ServerSettings
+from heald_studio.default_models import models_for
 
 if TYPE_CHECKING:
     from heald_studio.studio import Studio
@@ -34,6 +35,8 @@ def resolve_models(options: argparse.Namespace) -> KnownModels:
     models = KnownModels(named={name: endpoint_model(options, name) for name in names} if options.base_url else {})
     for name in names:
         require_key(models, name)
+    if not names:
+        models.servers.find()  # else the first requests would not know the models of this machine
     return models
 
 
@@ -72,9 +75,11 @@ async def open_local_studio(
         _close_browser()
 
 
-def choose_models(named: Sequence[str], studio: "Studio", variants: int | None, default: int) -> tuple[list[str], int]:
+def choose_models(
+    named: Sequence[str], studio: "Studio", variants: int | None, default: int, *, pictures: bool
+) -> tuple[list[str], int]:
     """Choose the models and the number of variants: by default one for each model that differs."""
-    offered = list(named) or list(studio.models())
+    offered = list(named) or models_for(studio.models(), pictures=pictures)
     if not offered:
         raise ConfigurationError(
             "There is no model to build with; set a key such as ANTHROPIC_API_KEY, name one with --model, "

@@ -63,7 +63,9 @@ class EvalTable(EndpointTable):
     )
     stacks: Names = option("technologies of the pages", default="html_css", metavar="NAMES", completions=stack_names)
     seconds: Amount = option("for one conversion, without --batch", default=600.0, metavar="N")
-    batch: bool = option("send requests as batches of OpenAI or Anthropic: half the price, within a day", default=False)
+    batch: bool = option(
+        "send requests as batches of OpenAI, Anthropic or Gemini: half the price, within a day", default=False
+    )
     batch_poll: Amount = option("seconds between two looks at a batch", default=30.0, metavar="SECONDS")
     output: str = option(
         "folder that the report is written to", default="report", metavar="DIR", aliases=("-o",), path=True

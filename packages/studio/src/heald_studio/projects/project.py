@@ -102,6 +102,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A design that is being built, with its versions."""
+
     id: str
     title: str
     stack: str

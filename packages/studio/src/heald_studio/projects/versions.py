@@ -17,6 +17,7 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.tools.workspace.memory import MemoryWorkspace
 from heald.tools.workspace.paths import normalize_path
+from heald_studio.default_models import models_for
 from heald_studio.host import SessionHost
 from heald_studio.projects.pages import list_pages
 from heald_studio.projects.project import (
@@ -73,7 +74,7 @@ class VersionBuilder:
         base: VariantRef | None = None,
     ) -> Version:
         """Add a version whose variants start at once, from the files of `base` or of the request."""
-        models = self._models(request)
+        models = self._models(request, base)
         stack = self._find_stack(project.stack)
         if base is None:
             files = _check_paths(request.files)
@@ -147,9 +148,11 @@ class VersionBuilder:
             stored.append(TargetPicture(digest, picture.width, picture.height, view.label, picture.ratio))
         return stored
 
-    def _models(self, request: BuildRequest) -> list[str]:
+    def _models(self, request: BuildRequest, base: VariantRef | None) -> list[str]:
         """Choose the model of each variant."""
-        offered = list(request.models) or list(self._host.models())
+        is_new_page = base is None and not request.is_update
+        pictures = is_new_page and bool(request.views)
+        offered = list(request.models) or models_for(self._host.models(), pictures=pictures)
         if not offered:
             advice = f"set a key, or install the local converter: {install_advice('local')}"
             raise ConfigurationError(f"There is no model to build with; {advice}.")

@@ -87,7 +87,9 @@ class UpdateBody(Body, frozen=True, kw_only=True, tag="update", tag_field="kind"
     base: BaseBody
     prompt: PromptBody
     models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
+    """By default the model that built the variant."""
     variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
+    """By default one for each model that is named, else as many as the changed version has, at most two."""
 
 
 class EditBody(Body, frozen=True, kw_only=True, tag="edit", tag_field="kind"):

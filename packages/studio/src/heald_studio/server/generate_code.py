@@ -26,6 +26,7 @@ from heald_server.streams.event_stream import EventStream
 from heald_server.streams.stream_end import closing_frames
 from heald_server.streams.websocket import CLOSE_CODES
 from heald_studio.dialect import StudioDialect
+from heald_studio.projects.inherited_models import inherit_models
 from heald_studio.projects.project import Project, VariantRef, Version, find_version
 from heald_studio.request import BuildRequest
 from heald_studio.server.generate_request import GenerateRequest, build_brief, decoder
@@ -38,6 +39,8 @@ _FIRST_MESSAGE_SECONDS = 60.0
 """Time that a page has to send its message."""
 _MAX_REASON_BYTES = 120
 """The limit of the reason in a close frame."""
+_SEARCHED_PROJECTS = 10
+"""The newest projects among which the variant is found that a page changes."""
 _log = logging.getLogger("heald_server.studio")
 
 
@@ -55,7 +58,7 @@ class GenerateCodeSocket:
             brief = await build_brief(decode(decoder, first))
             if caller.token_id is not None and self._context.tokens.owner_of(caller.token_id) is None:
                 raise ApiError("unauthorized", "The token was revoked.")
-            project = await self._studio.create(caller.owner, brief)
+            project = await self._studio.create(caller.owner, await self._with_model(caller.owner, brief))
         except WebSocketDisconnect:
             return
         except TimeoutError:
@@ -65,6 +68,19 @@ class GenerateCodeSocket:
             await _close_with_error(websocket, error)
             return
         await self._follow(websocket, caller, project, brief)
+
+    async def _with_model(self, owner: str, brief: BuildRequest) -> BuildRequest:
+        """Return a change with the model that wrote the file which the page sends back. The page names no model."""
+        if not brief.files:
+            return brief
+        for project in (await self._studio.list(owner, limit=_SEARCHED_PROJECTS)).projects:
+            for version in reversed(project.versions):
+                for variant in version.variants:
+                    files = await self._studio.files(owner, project.id, VariantRef(version.id, variant.index))
+                    if variant.model and brief.files.items() <= files.items():
+                        source = VariantRef(version.id, variant.index)
+                        return inherit_models(brief, project, source, self._studio.models())
+        return brief
 
     async def _follow(self, websocket: WebSocket, caller: Caller, project: Project, brief: BuildRequest) -> None:
         version = project.versions[-1]

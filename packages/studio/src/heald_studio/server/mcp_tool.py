@@ -1,22 +1,29 @@
-"""`build_page`: a tool of the MCP server that builds one variant of a project, with progress and cancelling."""
+"""`build_page`: a tool of the MCP server that builds one variant of a project, with progress and cancelling, and the
+prompt of the same name. A client with tasks polls the build; a client with apps shows the page."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 
 import mcp_types as types
 
+from heald.core.errors import ConfigurationError, HealdError
 from heald.core.json import JsonObject
+from heald_server.protocols.mcp.prompt import ArgumentStart, AskedPrompt, OfferedPrompt
 from heald_server.protocols.mcp.resource_address import file_address
-from heald_server.protocols.mcp.tool import McpTool, OfferedCall
+from heald_server.protocols.mcp.tool import LastingWork, McpTool, OfferedCall
 from heald_server.protocols.mcp.tool_definitions import IMAGES
 from heald_server.routes.client_media import decode_media, sniff_image
-from heald_studio.projects.project import VariantRef
+from heald_studio.export.single_page import single_page
+from heald_studio.projects.project import Project, VariantRef
 from heald_studio.server.bodies import PromptBody, SourceBody
 from heald_studio.server.briefs import read_brief
+from heald_studio.server.mcp_app import PAGE_KEY, TOOL_META
 from heald_studio.studio import Studio
 
+_MAX_PAGE = 4_000_000
+"""Characters of the page that an app shows."""
 _MAX_TEXT = 400_000
 """Characters of files in a result; larger ones are linked."""
 _INPUT: JsonObject = {
@@ -29,21 +36,60 @@ _INPUT: JsonObject = {
     },
     "additionalProperties": False,
 }
+_OUTPUT: JsonObject = {
+    "type": "object",
+    "properties": {
+        "project": {"type": "string"},
+        "session": {"type": "string"},
+        "files": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["project", "session", "files"],
+}
 _BUILD_PAGE = types.Tool(
     name="build_page",
     title="Build a page",
     description="Builds a web page from words or pictures, and returns its files.",
     input_schema=_INPUT,
+    output_schema=_OUTPUT,
+    _meta=TOOL_META,
+)
+_PROMPT = types.Prompt(
+    name="build_page",
+    title="Build a page",
+    description="Asks for a web page.",
+    arguments=[
+        types.PromptArgument(name="about", description="What the page is about.", required=True),
+        types.PromptArgument(name="stack", description="Such as html_tailwind or react_tailwind."),
+    ],
 )
 
 
 def build_page_tool(studio: Studio) -> McpTool:
     """Return the tool of a studio."""
-    return McpTool(_BUILD_PAGE, partial(_build_page, studio))
+    lasting = LastingWork(
+        begin=partial(_begin, studio), check=partial(_find_build, studio), cancel=partial(_cancel, studio)
+    )
+    return McpTool(_BUILD_PAGE, partial(_build_page, studio), tasks="may", lasting=lasting)
 
 
-async def _build_page(studio: Studio, call: OfferedCall) -> types.CallToolResult:
-    """Build a page and return its files."""
+def build_page_prompt(studio: Studio) -> OfferedPrompt:
+    """Return the prompt of a studio."""
+
+    async def get(request: AskedPrompt) -> types.GetPromptResult:
+        stack = request.arguments.get("stack")
+        text = f"Build a web page with the tool build_page: {request.arguments['about']}"
+        text += f"\nThe stack is {stack}." if stack else ""
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(messages=[message])
+
+    async def complete(start: ArgumentStart) -> Sequence[str]:
+        return list(studio.stacks()) if start.name == "stack" else []
+
+    return OfferedPrompt(_PROMPT, get, complete)
+
+
+async def _begin(studio: Studio, call: OfferedCall) -> str:
+    """Begin a build. Returns the ids of the project and of its version."""
     images: list[SourceBody] = []
     for data in call.arguments.get("images") or ():
         media_type = sniff_image(decode_media(str(data)))
@@ -56,13 +102,34 @@ async def _build_page(studio: Studio, call: OfferedCall) -> types.CallToolResult
         variants=1,
     )
     project = await studio.create(call.owner, brief)
-    version = project.versions[-1]
-    base = VariantRef(version.id, version.variants[0].index)
+    return f"{project.id}.{project.versions[-1].id}"
+
+
+async def _find_build(studio: Studio, owner: str, state: str) -> tuple[Project, VariantRef]:
+    """Return the project and the variant of a build. Raises HealdError if the owner has none."""
+    name, _, version_id = state.partition(".")
+    project = await studio.get(owner, name)
+    for version in project.versions:
+        if version.id == version_id and version.variants:
+            return project, VariantRef(version.id, version.variants[0].index)
+    raise HealdError(f"The project {name[:80]!r} has no version {version_id[:80]!r}.")
+
+
+async def _cancel(studio: Studio, owner: str, state: str) -> None:
+    project, base = await _find_build(studio, owner, state)
+    await studio.cancel(owner, project.id, base)
+
+
+async def _build_page(studio: Studio, call: OfferedCall) -> types.CallToolResult:
+    """Build a page and return its files."""
+    state = call.params.request_state or await _begin(studio, call)
+    project, base = await _find_build(studio, call.owner, state)
     reporting = asyncio.create_task(_report_progress(studio, call, project.id))
     try:
-        version = await studio.wait_version(call.owner, project.id, version.id)
+        version = await studio.wait_version(call.owner, project.id, base.version)
     except asyncio.CancelledError:
-        await asyncio.shield(studio.cancel(call.owner, project.id, base))
+        if not call.is_task:
+            await asyncio.shield(studio.cancel(call.owner, project.id, base))
         raise
     finally:
         reporting.cancel()
@@ -76,7 +143,19 @@ async def _build_page(studio: Studio, call: OfferedCall) -> types.CallToolResult
         content=[status, *_file_contents(variant.session, files)],
         structured_content={"project": project.id, "session": variant.session, "files": list(files)},
         is_error=variant.status != "completed",
+        _meta=await _page_meta(studio, project, files),
     )
+
+
+async def _page_meta(studio: Studio, project: Project, files: Mapping[str, bytes]) -> JsonObject | None:
+    """The page as one file, for the app that shows it. None if there is none, or it is too large."""
+    if not files:
+        return None
+    try:
+        page = await asyncio.to_thread(single_page, studio.find_stack(project.stack), files, title=project.title)
+    except ConfigurationError:
+        return None
+    return {PAGE_KEY: page} if len(page) <= _MAX_PAGE else None
 
 
 def _file_contents(session: str, files: Mapping[str, bytes]) -> list[types.ContentBlock]:
@@ -100,4 +179,4 @@ async def _report_progress(studio: Studio, call: OfferedCall, project: str) -> N
         async for state in states:
             steps += 1
             variant = state.versions[-1].variants[0]
-            await call.request.session.report_progress(steps, None, f"{variant.model}: {variant.status}")
+            await call.report_progress(steps, f"{variant.model}: {variant.status}")

@@ -87,7 +87,7 @@ class ProjectRoutes:
                 check_figma(call, prompt)
                 for model in models:
                     self._context.models.open(model)
-                brief = await read_brief(prompt, models=models, variants=variants or UPDATE_VARIANTS)
+                brief = await read_brief(prompt, models=models, variants=variants)
                 version = await self._studio.update(call.owner, name, base.base(), brief)
             case bodies.EditBody(base=base, files=files):
                 changed = {path: text.encode() if text is not None else None for path, text in files.items()}

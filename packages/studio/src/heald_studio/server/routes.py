@@ -28,6 +28,8 @@ from heald_studio.server.variant_routes import VariantRoutes
 from heald_studio.studio import Studio
 
 if TYPE_CHECKING:
+    from heald_server.protocols.mcp.prompt import OfferedPrompt
+    from heald_server.protocols.mcp.resource_source import ResourceSource
     from heald_server.protocols.mcp.tool import McpTool
 
 
@@ -60,6 +62,8 @@ def routes_of(
     events = ProjectEvents(studio, context, views)
     context.feeds["project"] = events.socket_states
     context.mcp_tools.append(lambda: _build_page_tool(studio))
+    context.mcp_prompts.append(lambda: _build_page_prompt(studio))
+    context.mcp_resources.append(_built_page_app)
     evaluations = Evaluations(studio, Path(eval_pictures).expanduser() if eval_pictures else example_folder())
     return [
         *StudioInfoRoutes(studio, context).operations(),
@@ -80,3 +84,15 @@ def _build_page_tool(studio: Studio) -> "McpTool":
     from heald_studio.server.mcp_tool import build_page_tool  # the package of MCP is large, and may be missing
 
     return build_page_tool(studio)
+
+
+def _build_page_prompt(studio: Studio) -> "OfferedPrompt":
+    from heald_studio.server.mcp_tool import build_page_prompt
+
+    return build_page_prompt(studio)
+
+
+def _built_page_app() -> "ResourceSource":
+    from heald_studio.server.mcp_app import BuiltPageApp
+
+    return BuiltPageApp()

@@ -129,7 +129,7 @@ class ProjectShares:
         if not secret:
             return caller
         owner = await self.owner_for(secret, scope.get("method", ""), path)
-        return msgspec.structs.replace(caller, owner=owner, link=_digest(secret))
+        return msgspec.structs.replace(caller, owner=owner, link=_digest(secret), guest=caller.owner)
 
     async def _covers(self, share: ProjectShare, method: str, path: str) -> bool:
         if method not in _READS and not share.writable:

@@ -127,7 +127,8 @@ class Defaults(msgspec.Struct, frozen=True):
     variants_create: int
     variants_update: int
     models: list[str]
-    """The models that build where the client names none, in this order."""
+    """The models that build where the client names none, in this order. Those that build from pictures only are used
+    for new pages from pictures, the others for words."""
 
 
 class Example(msgspec.Struct, frozen=True):

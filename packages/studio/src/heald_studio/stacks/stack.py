@@ -9,6 +9,8 @@ PreviewKind = Literal["page", "svg", "vite"]
 
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True):
+    """A way to write pages: its languages, libraries and preview."""
+
     name: str
     label: str
     """The name that the page shows."""

@@ -24,13 +24,16 @@ class TokenCounts(NamedTuple):
     """Text that was neither read from a cache nor written to it."""
     cache_read: int = 0
     cache_write: int = 0
+    """Stored for some minutes."""
     image_input: int = 0
     output: int = 0
     image_output: int = 0
+    cache_write_1h: int = 0
+    """Stored for an hour."""
 
     @property
     def total_input(self) -> int:
-        return self.input + self.cache_read + self.cache_write + self.image_input
+        return self.input + self.cache_read + self.cache_write + self.cache_write_1h + self.image_input
 
 
 class Tiered(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -52,7 +55,8 @@ Rate = float | Tiered
 
 
 class Rates(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The prices of a model. A kind of token without a rate costs as much as plain input or output."""
+    """The prices of a model. A kind of token without a rate costs as much as plain input or output, and input that is
+    cached for an hour as much as other cached input."""
 
     input: Rate | None = None
     cache_read: Rate | None = None
@@ -62,15 +66,22 @@ class Rates(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     image_output: Rate | None = None
     requests: Rate | None = None
     """Dollars per thousand requests."""
+    cache_write_1h: Rate | None = None
+    web_searches: Rate | None = None
+    """Dollars per thousand searches."""
+    file_searches: Rate | None = None
+    """Dollars per thousand searches."""
 
     def dollars(self, tokens: TokenCounts) -> float:
         """Compute the price of one request."""
         size = tokens.total_input
         input_rate, output_rate = _at(self.input, size, 0.0), _at(self.output, size, 0.0)
+        write_rate = _at(self.cache_write, size, input_rate)
         millionths = (
             input_rate * tokens.input
             + _at(self.cache_read, size, input_rate) * tokens.cache_read
-            + _at(self.cache_write, size, input_rate) * tokens.cache_write
+            + write_rate * tokens.cache_write
+            + _at(self.cache_write_1h, size, write_rate) * tokens.cache_write_1h
             + _at(self.image_input, size, input_rate) * tokens.image_input
             + output_rate * tokens.output
             + _at(self.image_output, size, output_rate) * tokens.image_output

@@ -15,6 +15,7 @@ from heald.tools.files.access import (
 from heald.tools.function_tools import tool_of
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import NO_CHANGE, ToolOutput
+from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.paths import PathFault
 
 
@@ -23,7 +24,7 @@ def _write_summary(arguments: JsonObject) -> str:
 
 
 def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a whole file, making its folders. A file that is there already is replaced.
+    """Write a whole file, making its folders. A file that is there already is replaced and keeps its line endings.
 
     Args:
         path: The file's path, relative to the workspace.
@@ -33,6 +34,8 @@ def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     replaces = ctx.workspace.exists(place)
     if replaces and not ctx.workspace.is_project and not ctx.workspace.is_seen(place):
         _require_reading(place, content, ctx)
+    if replaces:
+        content = fit_line_endings(content, place, ctx.workspace)
     change = ctx.workspace.write(place, content, on_change=publish_changes(ctx))
     if change is None:
         return ToolOutput(content=f"{place} has exactly this content already; nothing was changed.", summary=NO_CHANGE)
@@ -57,6 +60,18 @@ create_file = _make_writer(
     name="create_file",
     description=f"{write_file.definition.description}\n\nTo change a part of a file, edit_file takes less writing.",
 )
+
+
+def fit_line_endings(content: str, path: str, workspace: Workspace) -> str:
+    """Return the content with CRLF line endings, if it has none of its own and the file on this path has only those."""
+    if "\r" in content:
+        return content
+    try:
+        before = workspace.read(path, remember=False)
+    except PathFault:
+        return content
+    has_crlf = b"\r\n" in before and before.count(b"\r\n") == before.count(b"\n")
+    return content.replace("\n", "\r\n") if has_crlf else content
 
 
 def _require_reading(place: str, content: str, ctx: ToolContext) -> None:

@@ -17,6 +17,7 @@ from heald.core.json import JsonObject, encode, loads
 from heald.core.messages import ToolDefinition
 from heald.tools.definitions import Tool
 from heald.tools.json_schema import MAX_SCHEMA, find_schema_problem
+from heald.tools.mcp.apps import is_for_model, page_address
 from heald.tools.mcp.config import shorten
 from heald.tools.mcp.messages import RawSchemas
 from heald.tools.schema_patterns import pattern_options
@@ -75,6 +76,8 @@ class ListedTool(msgspec.Struct, frozen=True, kw_only=True):
     """The server's title, for the user interface."""
     read_only: bool
     """The server's claim. It never grants permission."""
+    app: str | None = None
+    """The address of the page that shows its results."""
 
 
 MakeTool = Callable[[ListedTool], Tool]
@@ -88,7 +91,7 @@ async def list_tools(client: Client) -> list[types.Tool]:
     cursor: str | None = None
     for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += page.tools
+        tools += [tool for tool in page.tools if is_for_model(tool)]
         cursor = page.next_cursor
         if not cursor or len(tools) >= MAX_TOOLS:
             break
@@ -163,4 +166,5 @@ def _listed(name: str, tool: types.Tool, schema: JsonObject) -> ListedTool:
         digest=digest_of(tool.name, definition),
         title=shorten(tool.title or (hints.title if hints else None) or tool.name, 80),
         read_only=bool(hints and hints.read_only_hint),
+        app=page_address(tool),
     )

@@ -9,6 +9,8 @@ from heald.core.messages import ToolStatus
 from heald.tools.tool_fault import ToolFault
 
 _NAME = re.compile(r"[a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*")
+_OAUTH = ("client_id", "client_secret", "client_metadata_url", "scope", "callback_port")
+_DOCUMENT = re.compile(r"https://[^/\s]+/[^\s]+")
 _SPACES = re.compile(r"[ \t\n]+")
 
 
@@ -30,7 +32,8 @@ class McpServer:
     transport: Literal["http", "sse"] = "http"
     """The transport of the URL: streamable HTTP, or the older HTTP with server-sent events."""
     oauth: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """For a sign-in with a registered client: `client_id`, `client_secret`, `scope`, `callback_port`."""
+    """For a sign-in: `client_id` and `client_secret` of a registered client, or `client_metadata_url`, the HTTPS
+    address of a client metadata document; `scope`, `callback_port`."""
     use_proxy: bool = False
     """Whether to use the proxy settings of the environment for the URL."""
     required: bool = False
@@ -38,6 +41,8 @@ class McpServer:
     connect_timeout: float = 30.0
     """Seconds to start, negotiate the protocol version and list the tools."""
     call_timeout: float = 120.0
+    task_timeout: float = 4 * 3600.0
+    """Seconds that a call may take which the server runs as a task."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or len(self.name) > 32:
@@ -51,12 +56,17 @@ class McpServer:
             raise ConfigurationError(f"The url of the MCP server {self.name!r} must begin with http:// or https://.")
         if self.transport not in ("http", "sse"):
             raise ConfigurationError(f"The transport of the MCP server {self.name!r} must be http or sse.")
-        if unknown := self.oauth.keys() - {"client_id", "client_secret", "scope", "callback_port"}:
+        if unknown := self.oauth.keys() - _OAUTH:
             raise ConfigurationError(
-                f"The oauth settings of the MCP server {self.name!r} have no {min(unknown)!r}; there are client_id, "
-                "client_secret, scope and callback_port."
+                f"The oauth settings of the MCP server {self.name!r} have no {min(unknown)!r}; there are "
+                f"{', '.join(_OAUTH)}."
             )
-        if self.connect_timeout <= 0 or self.call_timeout <= 0:
+        document = self.oauth.get("client_metadata_url")
+        if document is not None and not _DOCUMENT.fullmatch(document):
+            raise ConfigurationError(
+                f"The client_metadata_url of the MCP server {self.name!r} must be an https:// address with a path."
+            )
+        if min(self.connect_timeout, self.call_timeout, self.task_timeout) <= 0:
             raise ConfigurationError(f"The timeouts of the MCP server {self.name!r} must be more than 0 seconds.")
 
 

@@ -1,7 +1,8 @@
 """The connection to one MCP server: start, list tools, call, read resources and prompts, restart after a crash, close.
 
 It is held open by its own task, because the MCP library must close a connection in the task that opened it. A call
-always ends with a result or a McpFault.
+always ends with a result or a McpFault. A call that the server runs as a task is polled, also after a restart of the
+server, and is cancelled there if it is cancelled here.
 """
 
 import asyncio
@@ -15,23 +16,37 @@ import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.auth import OAuthFlowError
+from mcp.client.extension import advertise
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from heald.core.json import JsonObject
 from heald.core.version import VERSION
 from heald.tools.context import ToolContext
+from heald.tools.mcp.apps import APPS, SETTINGS, AppPage, read_page
 from heald.tools.mcp.catalogue import MakeTool, Offer, list_tools, read_tools
 from heald.tools.mcp.config import McpFault, McpServer, shorten
 from heald.tools.mcp.http_transport import http_transport
 from heald.tools.mcp.messages import RawSchemas
 from heald.tools.mcp.process_transport import ErrorLog, process_transport
 from heald.tools.mcp.prompts import list_prompts
-from heald.tools.mcp.requests import ServerRequests
+from heald.tools.mcp.requests import McpCall, ServerRequests
 from heald.tools.mcp.resources import list_resources
 from heald.tools.mcp.sign_in import NeedsSignIn, SignIn
+from heald.tools.mcp.tasks import (
+    CancelTask,
+    CreatedTask,
+    GetTask,
+    TaskAnswers,
+    TaskExtension,
+    TaskParams,
+    TaskState,
+    UpdateTask,
+    poll_seconds,
+)
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -45,8 +60,17 @@ _RELIST_SECONDS, _RELIST_MOST = 0.2, 30.0
 """Seconds between two lists of the tools. They double while change notifications keep arriving."""
 _RESUBSCRIBE_SECONDS = 5.0
 _DAY = 24 * 3600.0
+_POLL_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds between the attempts to reach a server that runs a task."""
+_CANCEL_SECONDS = 5.0
+_MAX_PAGES_TO_OPEN = 5
+_OUTPUT_PROBLEMS = ("Tool ", "Invalid structured content", "Invalid schema")
+"""The beginnings of the MCP package's errors for results that do not match the output schema of their tool."""
+_MAX_APP_PAGES = 20
+"""Maximum pages of apps that are kept in memory, for each server."""
 OnTools = Callable[[Offer], object]
 T = TypeVar("T")
+R = TypeVar("R", bound=types.Result)
 _LIST_CHANGES = (
     types.ToolListChangedNotification,
     types.PromptListChangedNotification,
@@ -76,6 +100,7 @@ class McpConnection:
         self._sign_in = sign_in
         self.prompts: list[types.Prompt] = []
         self.resources: list[types.Resource] = []
+        self._pages: dict[str, AppPage | None] = {}
         self._run: _ServerRun | None = None
         self._starting = asyncio.Lock()
         self._closed = False
@@ -101,13 +126,106 @@ class McpConnection:
         """Call a tool. A crashed server is restarted first; a call that crashes the server is not repeated."""
         await self.start()
         assert self._run is not None
-        return await self._run.call(original, arguments, context)
+        with self.requests.calls.opened(context, self.server.call_timeout) as call:
+            result = await self._run.call(original, arguments, call)
+            if isinstance(result, types.CallToolResult):
+                return result
+            return await self._follow_task(original, result, call)
+
+    async def read_page(self, uri: str) -> AppPage | None:
+        """Return the page of an app. None if it cannot be read: the result counts without it."""
+        if uri not in self._pages:
+            try:
+                result = await self.request(uri, lambda client: client.read_resource(uri))
+            except McpFault as fault:
+                _log.info("The page of an app cannot be shown: %s", fault)
+                return None
+            if len(self._pages) >= _MAX_APP_PAGES:
+                self._pages.clear()
+            self._pages[uri] = read_page(uri, list(result.contents))
+        return self._pages[uri]
+
+    async def _follow_task(self, original: str, task: CreatedTask, call: McpCall) -> types.CallToolResult:
+        """Poll a task until it is over."""
+        params = TaskParams(task_id=task.task_id)
+        message: str | None = None
+        answered: set[str] = set()
+        interval = task.poll_interval_ms
+        try:
+            async with asyncio.timeout(self.server.task_timeout):
+                while True:
+                    await asyncio.sleep(poll_seconds(interval))
+                    state = await self._poll(original, params)
+                    interval = state.poll_interval_ms
+                    if state.status_message and state.status_message != message:
+                        message = state.status_message
+                        call.context.output(shorten(message, 1000), "progress")
+                    match state.status:
+                        case "completed":
+                            return types.CallToolResult.model_validate(state.result)
+                        case "failed" | "cancelled":
+                            why = f": {shorten(state.error.message)}" if state.error is not None else ""
+                            raise self._fault(f"{state.status} the task of {shorten(original, 80)!r}{why}")
+                        case "input_required":
+                            requests = {
+                                key: asked for key, asked in (state.input_requests or {}).items() if key not in answered
+                            }
+                            answered |= requests.keys()
+                            await self._answer_task(original, params, requests)
+                        case "working":
+                            pass
+        except TimeoutError:
+            await self._cancel_task(params)
+            waited = f"{self.server.task_timeout:g} s"
+            raise self._fault(f"did not finish {shorten(original, 80)!r} within {waited}", status="timeout") from None
+        except asyncio.CancelledError:
+            await asyncio.shield(self._cancel_task(params))
+            raise
+        except ValidationError:
+            raise self._fault(f"returned a result of {shorten(original, 80)!r} that is not valid") from None
+
+    async def _poll(self, original: str, params: TaskParams) -> TaskState:
+        """Ask for the state of a task. A connection that broke is opened again."""
+        for pause in _POLL_PAUSES:
+            try:
+                return await self.request(
+                    original, lambda client: _send_task(client, GetTask(params=params), TaskState)
+                )
+            except McpFault:
+                if (self._run is not None and self._run.is_usable()) or self._closed:
+                    raise
+            await asyncio.sleep(pause)
+        return await self.request(original, lambda client: _send_task(client, GetTask(params=params), TaskState))
+
+    async def _answer_task(self, original: str, params: TaskParams, requests: types.InputRequests) -> None:
+        await self.start()
+        assert self._run is not None
+        assert self._run.client is not None
+        answers = await self._run.answer(self._run.client, requests)
+        if answers:
+            update = UpdateTask(params=TaskAnswers(task_id=params.task_id, input_responses=answers))
+            await self.request(original, lambda client: _send_task(client, update, types.EmptyResult))
+
+    async def _cancel_task(self, params: TaskParams) -> None:
+        if self._run is None or not self._run.is_usable():
+            return
+        cancel = CancelTask(params=params)
+        with suppress(McpFault, TimeoutError):
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await self.request("tasks/cancel", lambda client: _send_task(client, cancel, types.EmptyResult))
+
+    def _fault(self, what: str, **details: Any) -> McpFault:
+        return McpFault(f"The MCP server {self.server.name!r} {what}.", log=self.log.text(), **details)
 
     async def request(self, what: str, send: Callable[[Client], Awaitable[T]]) -> T:
         """Make a request other than a call. Raises McpFault if it fails."""
         await self.start()
         assert self._run is not None
         return await self._run.request(what, send)
+
+    def forget_pages(self) -> None:
+        """Read the pages of apps anew: the server was started, or has changed."""
+        self._pages.clear()
 
     def transport(
         self, schemas: RawSchemas, on_end: Callable[[], object]
@@ -165,7 +283,7 @@ class _ServerRun:
             self.end()  # do not wait here; the next start or the final close does
             raise
 
-    async def call(self, original: str, arguments: JsonObject, context: ToolContext) -> types.CallToolResult:
+    async def call(self, original: str, arguments: JsonObject, call: McpCall) -> types.CallToolResult | CreatedTask:
         lines_left = MAX_PROGRESS
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -174,34 +292,57 @@ class _ServerRun:
             if lines_left < 0:
                 return
             of = f" of {total:g}" if total is not None else ""
-            context.output(shorten(message, 1000) if message else f"{progress:g}{of}", "progress")
+            call.context.output(shorten(message, 1000) if message else f"{progress:g}{of}", "progress")
 
-        async def send(client: Client) -> types.CallToolResult:
+        async def send(client: Client) -> types.CallToolResult | CreatedTask:
             answers: types.InputResponses | None = None
             state: str | None = None
             for _ in range(_MAX_ROUNDS):
-                result = await client.session.call_tool(
-                    original,
-                    arguments,
-                    _DAY,  # the limit is that of the open call
-                    on_progress,
-                    input_responses=answers,
-                    request_state=state,
-                    allow_input_required=True,
-                )
-                if isinstance(result, types.CallToolResult):
+                try:
+                    result = await client.session.call_tool(
+                        original,
+                        arguments,
+                        _DAY,  # the limit is that of the open call
+                        on_progress,
+                        input_responses=answers,
+                        request_state=state,
+                        allow_input_required=True,
+                        allow_claimed=True,
+                    )
+                except MCPError as error:
+                    if error.code != types.URL_ELICITATION_REQUIRED or not await self._open_pages(client, error):
+                        raise
+                    continue
+                except RuntimeError as error:
+                    if not str(error).startswith(_OUTPUT_PROBLEMS):
+                        raise
+                    raise self._fault(
+                        f"answered {shorten(original, 80)!r} with structured content that does not match its schema"
+                    ) from None
+                if isinstance(result, types.CallToolResult | CreatedTask):
                     return result
+                assert isinstance(result, types.InputRequiredResult)
                 state = result.request_state
-                answers = await self._answer(client, result.input_requests or {})
+                answers = await self.answer(client, result.input_requests or {})
                 if not answers:
                     await asyncio.sleep(_RELIST_SECONDS)
             raise self._fault(f"asks for more and more input to {shorten(original, 80)!r}")
 
-        with self._requests.calls.opened(context, self._server.call_timeout) as call:
-            return await self.request(original, send, call.limited())
+        return await self.request(original, send, call.limited())
 
-    async def _answer(self, client: Client, requests: dict[str, types.InputRequest]) -> types.InputResponses:
-        """Answer the requests that stand in the result of a call, as protocol 2026-07-28 and later have them."""
+    async def _open_pages(self, client: Client, error: MCPError) -> bool:
+        """Ask the user to open the pages that a call needs first, as protocol 2025-11-25 has them. Returns whether all
+        were opened."""
+        required = UrlElicitationRequiredError.from_error(error.error).elicitations
+        for number, params in enumerate(required[:_MAX_PAGES_TO_OPEN]):
+            context = ClientRequestContext(session=client.session, request_id=number)
+            answer = await self._requests.elicit(context, params)
+            if isinstance(answer, types.ErrorData) or answer.action != "accept":
+                return False
+        return bool(required)
+
+    async def answer(self, client: Client, requests: dict[str, types.InputRequest]) -> types.InputResponses:
+        """Answer the requests in the result of a call or the state of a task, as protocol 2026-07-28 has them."""
         answers: types.InputResponses = {}
         for key, request in requests.items():
             context = ClientRequestContext(session=client.session, request_id=key)
@@ -263,9 +404,11 @@ class _ServerRun:
                 cache=None,
                 sampling_callback=self._requests.sample,
                 elicitation_callback=self._requests.elicit,
+                sampling_capabilities=types.SamplingCapability(tools=types.SamplingToolsCapability()),
                 list_roots_callback=self._requests.list_roots,
                 logging_callback=self._requests.log_message,
                 log_level="info",
+                extensions=[TaskExtension(), advertise(APPS, SETTINGS)],
             ) as client:
                 await self._list(client)
                 self.client = client
@@ -343,6 +486,7 @@ class _ServerRun:
             for problem in problems:
                 _log.warning("%s", problem)
         self._problems = problems
+        self._connection.forget_pages()
         self._connection.on_tools(offer)
 
     def _not_started(self, error: BaseException) -> McpFault:
@@ -378,6 +522,10 @@ class _ServerRun:
 
     def _fault(self, what: str, **details: Any) -> McpFault:
         return McpFault(f"The MCP server {self._server.name!r} {what}.", log=self._connection.log.text(), **details)
+
+
+async def _send_task(client: Client, request: types.Request[Any, Any], result: type[R]) -> R:
+    return await client.session.send_request(request, result)
 
 
 def _first(error: BaseException) -> BaseException:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import mcp_types as types
 
-from heald.core.json import encode_text, loads
+from heald.core.json import JsonObject, encode_text, loads
 from heald.core.media import MAX_PIXELS, picture_header
 from heald.core.messages import File, Image, ResultPart, Text
 from heald.tools.mcp.config import shorten
@@ -17,12 +17,14 @@ MAX_MEDIA = 5_000_000
 """Maximum bytes of one picture or document."""
 
 
-def to_output(result: types.CallToolResult) -> ToolOutput:
-    """Convert the result of a call. An error that the tool reports is passed to the model."""
-    return join_parts(_parts(result), bool(result.is_error), truncated=len(result.content) > MAX_PARTS)
+def to_output(result: types.CallToolResult, data: JsonObject | None = None) -> ToolOutput:
+    """Convert the result of a call. An error that the tool reports is passed to the model; `data` is not."""
+    return join_parts(_parts(result), bool(result.is_error), truncated=len(result.content) > MAX_PARTS, data=data)
 
 
-def join_parts(results: Iterable[ResultPart], is_error: bool = False, *, truncated: bool = False) -> ToolOutput:
+def join_parts(
+    results: Iterable[ResultPart], is_error: bool = False, *, truncated: bool = False, data: JsonObject | None = None
+) -> ToolOutput:
     """Make the result of a call of its parts, within limits."""
     parts: list[ResultPart] = []
     room = MAX_TEXT
@@ -34,8 +36,8 @@ def join_parts(results: Iterable[ResultPart], is_error: bool = False, *, truncat
         parts.append(part)
     if all(isinstance(part, Text) for part in parts):
         text = "\n".join(part.text for part in parts if isinstance(part, Text))
-        return ToolOutput(content=text, truncated=truncated, is_error=is_error)
-    return ToolOutput(content=parts, truncated=truncated, is_error=is_error)
+        return ToolOutput(content=text, truncated=truncated, is_error=is_error, data=data)
+    return ToolOutput(content=parts, truncated=truncated, is_error=is_error, data=data)
 
 
 def _parts(result: types.CallToolResult) -> Iterator[ResultPart]:

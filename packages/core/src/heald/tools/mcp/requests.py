@@ -18,20 +18,17 @@ from pydantic import FileUrl
 
 from heald.core.errors import HealdError
 from heald.core.json import JsonObject, encode_text
-from heald.core.messages import File, Image, Message, Text, ToolDefinition
-from heald.core.turn import StopReason
+from heald.core.messages import ToolDefinition
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
 from heald.tools.mcp.config import cut_words, shorten
-from heald.tools.mcp.content import convert_block
 from heald.tools.mcp.elicitation import DECLINE, elicit
+from heald.tools.mcp.sampling import read_request, write_answer
 from heald.tools.model_requests import ModelAnswer, ModelRequest
 
 T = TypeVar("T")
 MAX_REQUESTS = 50
 """Maximum requests of a server during one call."""
-MAX_SAMPLED_TOKENS = 32_000
-MAX_SAMPLED_MESSAGES = 100
 _ALLOW = "Allow"
 _PERSON_SECONDS = 600.0
 _SHOWN = 1500
@@ -46,7 +43,6 @@ _LEVELS: dict[str, int] = {
     "alert": logging.ERROR,
     "emergency": logging.ERROR,
 }
-_STOPS: dict[StopReason, str] = {"max_tokens": "maxTokens", "stop_sequence": "stopSequence"}
 FindFolders = Callable[[], Sequence[Path]]
 
 _log = logging.getLogger("heald.mcp")
@@ -184,7 +180,7 @@ class ServerRequests:
 
     async def sample(
         self, context: ClientRequestContext, params: types.CreateMessageRequestParams
-    ) -> types.CreateMessageResult | types.ErrorData:
+    ) -> types.CreateMessageResult | types.CreateMessageResultWithTools | types.ErrorData:
         """Ask the agent's model, if that is permitted."""
         call = self._find_call()
         if call is None:
@@ -192,11 +188,9 @@ class ServerRequests:
         host = call.context.host
         if host is None or host.ask_model is None:
             return _refused("There is no model to ask here.")
-        if params.tools:
-            return _refused("The model is asked without tools here.")
-        request = _model_request(params)
+        request = read_request(params)
         if request is None:
-            return _refused("The messages are too many, or hold something that the model does not accept.")
+            return _refused("The messages or tools are too many, or hold something that the model does not accept.")
         try:
             with call.resting():
                 async with self._person, asyncio.timeout(_PERSON_SECONDS):
@@ -212,12 +206,7 @@ class ServerRequests:
             _log.warning("%s: the model could not be asked: %s", self._server, error)
             return types.ErrorData(code=types.INTERNAL_ERROR, message="The model could not be asked.")
         call.context.spend(answer.cost_usd)
-        return types.CreateMessageResult(
-            role="assistant",
-            content=types.TextContent(text=answer.text),
-            model=answer.model,
-            stop_reason=_STOPS.get(answer.stop_reason, "endTurn"),
-        )
+        return write_answer(answer, with_tools=bool(request.tools))
 
     def _find_call(self) -> McpCall | None:
         call = self.calls.find()
@@ -228,6 +217,7 @@ class ServerRequests:
         host = context.host
         assert host is not None
         last = request.messages[-1].words
+        offered = f", with {len(request.tools)} tools of its own" if request.tools else ""
         verdict = host.permissions.decide(_sampling_tool(self._server), {"prompt": last}, lambda path: path).verdict
         if verdict == "allow":
             return ""
@@ -235,7 +225,8 @@ class ServerRequests:
             return "The rules do not permit that the model is asked."
         question = (
             f"The MCP server {self._server!r} wants to ask the model ({len(request.messages)} messages, at most "
-            f"{request.max_output_tokens:,} tokens). It sees the answer. The last message:\n{cut_words(last, _SHOWN)}"
+            f"{request.max_output_tokens:,} tokens{offered}). It sees the answer. The last message:\n"
+            f"{cut_words(last, _SHOWN)}"
         )
         answer = await context.ask(question, [_ALLOW, DECLINE])
         return "" if answer == _ALLOW else "The user did not allow that the model is asked."
@@ -247,26 +238,6 @@ def _sampling_tool(server: str) -> Tool:
 
     definition = ToolDefinition(name=f"{server}__sampling", description="", input_schema={"type": "object"})
     return Tool(definition=definition, run=run, effect="any", subjects=lambda args: [str(args["prompt"])])
-
-
-def _model_request(params: types.CreateMessageRequestParams) -> ModelRequest | None:
-    if not params.messages or len(params.messages) > MAX_SAMPLED_MESSAGES:
-        return None
-    messages: list[Message] = []
-    for message in params.messages:
-        parts: list[Text | Image | File] = []
-        for block in message.content_as_list:
-            if not isinstance(block, types.TextContent | types.ImageContent | types.AudioContent):
-                return None
-            parts.append(convert_block(block))
-        messages.append(Message(role=message.role, content=list(parts)))
-    return ModelRequest(
-        messages=messages,
-        system=params.system_prompt or "",
-        max_output_tokens=max(1, min(params.max_tokens, MAX_SAMPLED_TOKENS)),
-        temperature=params.temperature,
-        stop_sequences=tuple(params.stop_sequences or ())[:8],
-    )
 
 
 async def _as_coroutine(answering: Awaitable[ModelAnswer]) -> ModelAnswer:

@@ -13,6 +13,7 @@ from heald.core.json import JsonObject
 from heald.core.messages import ResultPart
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
+from heald.tools.mcp.apps import app_data
 from heald.tools.mcp.catalogue import ListedTool, Offer
 from heald.tools.mcp.config import McpFault, McpServer
 from heald.tools.mcp.connection import McpConnection
@@ -206,7 +207,9 @@ class _ServerTools:
         async def run(args: JsonObject, ctx: ToolContext) -> ToolOutput:
             await self.connection.start()  # after a crash the server may restart with other tools
             self._check(listed)
-            return to_output(await self.connection.call(listed.original, args, ctx))
+            result = await self.connection.call(listed.original, args, ctx)
+            page = await self.connection.read_page(listed.app) if listed.app is not None else None
+            return to_output(result, app_data(page, args, result) if page is not None else None)
 
         claim = " (marked as read-only)" if listed.read_only else ""
         line = f"{self.name}: {listed.title}{claim}"
@@ -215,7 +218,7 @@ class _ServerTools:
             definition=listed.definition,
             run=run,
             summary=lambda _: line,
-            timeout=limits.connect_timeout + limits.call_timeout + _PERSON_SECONDS,
+            timeout=limits.connect_timeout + limits.call_timeout + max(_PERSON_SECONDS, limits.task_timeout),
             identity=listed.digest,
         )
 

@@ -93,7 +93,14 @@ class SignIn:
             token_endpoint_auth_method="client_secret_basic" if server.oauth.get("client_secret") else "none",
             scope=server.oauth.get("scope"),
         )
-        provider = OAuthClientProvider(server.url, metadata, storage, open_page, wait_for_code)
+        provider = OAuthClientProvider(
+            server.url,
+            metadata,
+            storage,
+            open_page,
+            wait_for_code,
+            client_metadata_url=server.oauth.get("client_metadata_url"),
+        )
         storage.provider = provider
         return provider
 

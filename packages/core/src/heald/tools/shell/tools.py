@@ -1,7 +1,7 @@
 """`run_command`, `command_output` and `stop_command`, and the background commands of a session.
 
-A command that ran has a normal result, whatever its exit code. A command that could not run is an error, and one that
-exceeds its time limit a timeout. Background commands end with their session.
+A command that ran has a normal result, whatever its exit code; its data has the code as `exit_code`. A command that
+could not run is an error, and one that exceeds its time limit a timeout. Background commands end with their session.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from heald.tools.context import ToolContext
 from heald.tools.definitions import Access, Tool
 from heald.tools.function_tools import tool
 from heald.tools.shell.background_commands import BackgroundCommands
-from heald.tools.shell.command_output import MOST, Channel, CommandOutput
+from heald.tools.shell.command_output import MOST, CommandOutput
+from heald.tools.shell.live_output import LiveOutput
 from heald.tools.shell.network.command_gate import PERSON_SECONDS, CommandGate, gate_of_call
 from heald.tools.shell.network.proxy import NetworkProxy
 from heald.tools.shell.process import Process
@@ -25,8 +26,6 @@ from heald.tools.tool_output import ToolOutput
 TIMEOUT = 120
 LONGEST = 600
 _LONGEST_COMMAND = 100_000
-_TOGETHER = 0.02
-"""Seconds that output is buffered before it is published."""
 _WAIT = 60
 _PUSH = lazy_pattern(r"\bgit\b[^\n]*?\bpush\b")
 """Command lines that push. It also matches lines that only mention it: those are asked for too."""
@@ -65,7 +64,7 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         gate, launch = await _prepare(box, ctx, command, cwd, may_ask=not background)
         if background:
             return _begin(box, ctx, launch, command)
-        live = _LiveOutput(ctx)
+        live = LiveOutput(ctx)
         process = Process(launch, CommandOutput(live.show))
         limit = min(max(timeout_s, 0.1), LONGEST)
         try:
@@ -185,6 +184,7 @@ def _result(box: Sandbox, process: Process, output: CommandOutput, text: str) ->
     return ToolOutput(
         content=f"{head}{_notes(process)}{_after(text)}",
         summary=head,
+        data={"exit_code": process.exit_code},
         truncated=output.truncated,
         is_error=output.exceeds_limit or process.excess is not None,
     )
@@ -228,29 +228,3 @@ def _summary(arguments: JsonObject) -> str:
     command = str(arguments.get("command", ""))
     cwd = str(arguments.get("cwd") or "")
     return f"{command} (in {cwd})" if cwd else command
-
-
-class _LiveOutput:
-    """Publishes output while a command runs and merges small pieces."""
-
-    def __init__(self, ctx: ToolContext) -> None:
-        self._ctx = ctx
-        self._waiting: list[tuple[str, Channel]] = []
-        self._timer: asyncio.TimerHandle | None = None
-
-    def show(self, text: str, channel: Channel) -> None:
-        self._waiting.append((text, channel))
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_TOGETHER, self.flush)
-
-    def flush(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        waiting, self._waiting = self._waiting, []
-        merged: list[str] = []
-        for index, (text, channel) in enumerate(waiting):
-            merged.append(text)
-            if index + 1 == len(waiting) or waiting[index + 1][1] != channel:
-                self._ctx.output("".join(merged), channel)
-                merged = []

@@ -41,6 +41,11 @@ class RevisionLog:
         """Whether the session has read or written the file."""
         return path in self._seen
 
+    @property
+    def last_digests(self) -> dict[str, str | None]:
+        """The SHA-256 of the content that the session last read or wrote, by path; None if there was no file."""
+        return {path: changes[-1].hash for path, changes in self._changes.items() if changes} | self._seen
+
     def is_last(self, path: str, current: bytes | None) -> bool:
         """Whether the content is the last that the session wrote, maybe in an earlier process."""
         changes = self._changes.get(path)

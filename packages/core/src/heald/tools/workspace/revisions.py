@@ -8,6 +8,7 @@ dropped first.
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -18,6 +19,8 @@ from heald.tools.workspace.revision_log import RevisionLog, digest
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Maximum size of a file that is read or written."""
+_MAX_COMPARED = 500
+"""The number of files that are compared with what the session knows of them."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -76,6 +79,28 @@ class RevisionedWorkspace(ABC):
             except PathFault:
                 return False
 
+    def current_digests(self) -> dict[str, str | None]:
+        """The SHA-256 of each file that the session has read or written, as it is now; None if it does not exist."""
+        with self._lock:
+            paths = list(self._revisions.last_digests)[-_MAX_COMPARED:]
+        digests: dict[str, str | None] = {}
+        for path in paths:
+            with self._lock, suppress(PathFault):
+                digests[path] = digest(self._current(path))
+        return digests
+
+    def changed_outside(self, earlier: Mapping[str, str | None] | None = None) -> list[str]:
+        """The files that have another content than earlier, and than the session last read or wrote."""
+        current = self.current_digests()
+        with self._lock:
+            last = self._revisions.last_digests
+        earlier = last if earlier is None else earlier
+        return sorted(
+            path
+            for path, content_digest in current.items()
+            if content_digest not in (earlier.get(path, last[path]), last[path])
+        )
+
     def identity(self, path: str) -> Identity | None:
         """Files in memory have none."""
         normalize_path(path)
@@ -115,6 +140,21 @@ class RevisionedWorkspace(ABC):
                 raise PathFault(f"{quote_path(path)} has changed since you looked at it; look again.", "stale_read")
             self._commit([Step(path, before, content)])
             changes = self._revisions.add(path, before, content, unseen=True)
+            for change in changes:
+                on_change(change)
+            return changes[-1]
+
+    def record_change(self, path: str, before: bytes | None, *, on_change: OnChange) -> Change | None:
+        """Record what a program that works for the session has written. `before` is the content before it, or None.
+
+        Return None if the content is unchanged, or is that of the last revision.
+        """
+        path = _file(path)
+        with self._lock:
+            current = self._current(path)
+            if current == before or self._revisions.is_last(path, current):
+                return None
+            changes = self._revisions.add(path, before, current)
             for change in changes:
                 on_change(change)
             return changes[-1]

@@ -44,6 +44,7 @@ from heald.core.messages import File, Image, Text, user_message
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store import iterate_events
 from heald.tools.approvals import NotPending
+from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
 from heald_server.protocols.a2a.task_fold import TERMINAL, TaskFold
@@ -137,9 +138,9 @@ class AgentRequestHandler(RequestHandler):
                     if not isinstance(asked, ApprovalRequested):
                         session.answer(name, text)
                     elif text.lower().rstrip(".!") in _YES:
-                        session.approve(name, digest=asked.digest)
+                        session.approve(name, digest=asked.digest, by=Caller(owner).name)
                     else:
-                        session.deny(name, text)
+                        session.deny(name, text, by=Caller(owner).name)
                 except NotPending:
                     continue
             await session.flush()

@@ -28,6 +28,8 @@ def _routes(context: "ServerContext") -> "Sequence[ServerRoute]":
     from heald.core.json import JsonObject
     from heald_server.http.lazy_endpoint import LazyEndpoint
     from heald_server.http.route_description import RouteDescription
+    from heald_server.protocols.a2a.http_routes import HTTP_ROUTES
+    from heald_server.protocols.shared.json_rpc import JsonRpcMessage
 
     def open_endpoint() -> "A2AEndpoint":
         from heald_server.protocols.a2a.endpoint import A2AEndpoint
@@ -39,16 +41,25 @@ def _routes(context: "ServerContext") -> "Sequence[ServerRoute]":
 
     endpoint = LazyEndpoint(open_endpoint)
     describe = partial(RouteDescription, tag="a2a")
+    rest = [
+        describe(method, f"{PATH}{path}", summary, **shapes, error_body=JsonObject)
+        for method, path, summary, shapes in HTTP_ROUTES
+    ]
     return [
         Route(AGENT_CARD, card, methods=["GET"]),
         Route(PATH, endpoint, methods=["POST"]),
-        Route(f"{PATH}/{{rest:path}}", endpoint, methods=["GET", "POST", "DELETE"]),
+        *(Route(description.path, endpoint, methods=[description.method]) for description in rest),
         describe("GET", AGENT_CARD, "The card of the agent for A2A clients.", response=JsonObject, is_public=True),
-        describe("POST", PATH, "A request of an A2A client: JSON-RPC as the protocol defines it.", media_type="*/*"),
-        *(
-            describe(method, f"{PATH}/{{rest}}", "A request of an A2A client over HTTP with JSON.", media_type="*/*")
-            for method in ("GET", "POST", "DELETE")
+        describe(
+            "POST",
+            PATH,
+            "A request of an A2A client: JSON-RPC as the protocol defines it.",
+            body=JsonRpcMessage,
+            response=JsonRpcMessage,
+            events=(JsonRpcMessage,),
+            error_body=JsonObject,
         ),
+        *rest,
     ]
 
 

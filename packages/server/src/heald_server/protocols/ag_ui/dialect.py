@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from heald.core.envelope import Event
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     ClientToolRequested,
@@ -160,6 +161,8 @@ class AGUIDialect(ExchangeDialect):
                 self._changed(payload)
             case ClientToolRequested():
                 self._calls.track_request(payload)
+            case AgentChanged():
+                self._emit_event("CUSTOM", name=payload.type, value=self._calls.encode_payload(payload))
             case (
                 ToolOutputDelta()
                 | FilePreview()

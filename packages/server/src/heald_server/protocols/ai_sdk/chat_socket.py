@@ -15,8 +15,9 @@ from heald_server.access.rate_limiter import RateLimiter
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError, api_error_of
 from heald_server.http.stall_timeout import StallTimeout
+from heald_server.protocols.ai_sdk.chat_body import read_chat_body
 from heald_server.protocols.ai_sdk.chats import Chats
-from heald_server.protocols.shared.client_bodies import check_body, text_field
+from heald_server.protocols.shared.client_bodies import text_field
 from heald_server.streams.event_stream import EventStream
 from heald_server.streams.exchange_frames import ExchangeFrames
 from heald_server.streams.stream_end import closing_frames
@@ -108,7 +109,7 @@ class ChatSocket:
         match frame.get("type"):
             case "send":
                 fields = {key: frame.get(key) for key in ("id", "messages", "trigger", "messageId")}
-                return await self._chats.start(owner, check_body(as_object(frame.get("body")) | fields), "ai-sdk")
+                return await self._chats.start(owner, read_chat_body(as_object(frame.get("body")) | fields), "ai-sdk")
             case "resume":
                 return await self._chats.find_running(owner, name)
             case other:

@@ -4,16 +4,18 @@ from heald.core.events import ExchangeRequest, ExchangeResponse, SessionRewound
 from heald.core.json import JsonObject, as_objects
 from heald.core.message_forms import system_texts
 from heald.core.ui_messages import from_ui_messages
+from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store import iterate_events
 from heald_server.context import ServerContext
 from heald_server.dialects.registry import open_dialect
 from heald_server.http.errors import ApiError
+from heald_server.protocols.ai_sdk.chat_body import read_chat_tools
 from heald_server.protocols.ai_sdk.dialect import AISDKDialect
 from heald_server.protocols.ai_sdk.message_builder import UIMessageBuilder, user_ui_message
 from heald_server.protocols.ai_sdk.ui_messages import read_answers
 from heald_server.protocols.shared.client_answers import ClientAnswers
-from heald_server.protocols.shared.client_bodies import read_conversation_messages, read_tools, text_field
+from heald_server.protocols.shared.client_bodies import read_conversation_messages, text_field
 from heald_server.protocols.shared.client_conversation import ClientConversation
 from heald_server.protocols.shared.conversation_answers import continue_conversation, last_exchange
 from heald_server.protocols.shared.conversation_sessions import list_sessions
@@ -23,6 +25,7 @@ from heald_server.protocols.shared.conversation_start import (
     require_model,
     start_in_conversation,
 )
+from heald_server.protocols.shared.v1_sessions import configure_session
 from heald_server.streams.exchange_frames import ExchangeFrames, ExchangePart
 
 KIND = "ai-sdk"
@@ -57,13 +60,20 @@ class Chats:
             history=history,
             system=system_texts(plain),
             model=require_model(self._context, text_field(body, "model") or ""),
-            tools=read_tools(body) if dialect == KIND else None,
+            tools=read_chat_tools(body) if dialect == KIND else None,
         )
         goes_back = is_ui and (body.get("trigger") == "regenerate-message" or bool(body.get("messageId")))
         is_new = is_ui and not goes_back and answers is None
         request_id = text_field(messages[-1], "id") if is_new else None
         info, accepted, _ = await start_in_conversation(
-            self._context, conversation, message, request_id=request_id, rewinds=goes_back and answers is None
+            self._context,
+            conversation,
+            message,
+            request_id=request_id,
+            rewinds=goes_back and answers is None,
+            appends=not history and not goes_back,  # a page may send its last message only
+            ends_unheard=True,
+            configure=lambda session: _instruct(session, text_field(body, "system") if dialect == KIND else None),
         )
         message_id = text_field(messages[-1], "id") if answers is not None else None
         encoder = AISDKDialect(info.id, message_id=message_id) if dialect == KIND else open_dialect(dialect, info.id)
@@ -108,6 +118,12 @@ class Chats:
             if builder.message is not None and (not messages or messages[-1][1] is not builder.message):
                 messages.append((event.seq, builder.message))
         return [message for _, message in messages]
+
+
+async def _instruct(session: Session, system: str | None) -> None:
+    """Show the model the instructions of a page after the server's own, for this request."""
+    texts = [text for text in (session.settings.system, system) if text]
+    await configure_session(session, {"system": "\n\n".join(texts)} if system else {})
 
 
 def _check_answers(answers: ClientAnswers) -> None:

@@ -22,6 +22,7 @@ import msgspec
 
 from heald.core.envelope import Event
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
@@ -50,7 +51,7 @@ from heald.core.events import (
 from heald.core.json import JsonObject
 from heald.core.messages import Grounding, Image, Message, ToolCall, ToolResult
 from heald.core.payload import Payload
-from heald.core.turn import StopReason
+from heald.core.turn import StopReason, Usage
 from heald_server.dialects.calls import ClientCall
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.texts import CANCELLED, DROPPED, error_text, failure_text, result_value
@@ -141,7 +142,7 @@ class AISDKDialect(ExchangeDialect):
                 call = self._calls.get(id)
                 if call is not None:
                     self._data("tool-output", {"toolCallId": call.id, "text": text, "channel": channel})
-            case FilePreview() | FilePreviewReset() | QuestionAsked() | QuestionAnswered():
+            case FilePreview() | FilePreviewReset() | QuestionAsked() | QuestionAnswered() | AgentChanged():
                 self._data(payload.type.replace("_", "-"), self._calls.encode_payload(payload))
             case FileChanged(path=path, revision=revision, hash=digest, size=size):
                 data = {"path": path, "revision": revision, "hash": digest, "size": size}
@@ -258,14 +259,18 @@ class AISDKDialect(ExchangeDialect):
         self._close_all()
         usage: dict[str, Any] = msgspec.to_builtins(response.usage)
         self._data("usage", {"status": response.status, "usage": usage, "costUsd": response.cost_usd})
+        metadata: JsonObject = {"usage": _encode_usage(response.usage)}
+        if response.cost_usd is not None:
+            metadata["costUsd"] = response.cost_usd
         if response.status == "cancelled":
+            self._emit({"type": "message-metadata", "messageMetadata": metadata})
             self._emit({"type": "abort", "reason": CANCELLED})
             return
         reason = _REASONS.get(response.stop_reason, "other")
         if response.status == "failed":
             self._emit({"type": "error", "errorText": error_text(response.error)})
             reason = reason if response.stop_reason == "content_filter" else "error"
-        self._emit({"type": "finish", "finishReason": reason})
+        self._emit({"type": "finish", "finishReason": reason, "messageMetadata": metadata})
 
     def _close_all(self) -> None:
         for block in list(self._parts):
@@ -280,3 +285,20 @@ class AISDKDialect(ExchangeDialect):
 
     def _end_stream(self) -> None:
         self._emit("[DONE]")
+
+
+def _encode_usage(usage: Usage) -> JsonObject:
+    """Usage as the AI SDK counts it, in the fields of its versions 5 to 7."""
+    return {
+        "inputTokens": usage.total_input or 0,
+        "outputTokens": usage.total_output or 0,
+        "totalTokens": usage.total or 0,
+        "reasoningTokens": usage.reasoning or 0,
+        "cachedInputTokens": usage.cache_read or 0,
+        "inputTokenDetails": {
+            "noCacheTokens": usage.input or 0,
+            "cacheReadTokens": usage.cache_read or 0,
+            "cacheWriteTokens": usage.cache_write or 0,
+        },
+        "outputTokenDetails": {"textTokens": usage.output or 0, "reasoningTokens": usage.reasoning or 0},
+    }

@@ -45,6 +45,8 @@ class UIMessageBuilder:
                 self._open[chunk["id"]]["text"] += chunk["delta"]
             case "text-end" | "reasoning-end":
                 self._open[chunk["id"]]["state"] = "done"
+            case "finish" | "message-metadata" if self.message is not None and "messageMetadata" in chunk:
+                self.message["metadata"] = chunk["messageMetadata"]
             case "source-url" | "file" | "data-file" | "data-discarded":
                 self._parts.append(chunk)
             case str() as kind if kind.startswith("tool-"):

@@ -16,6 +16,7 @@ from heald_server.context import ServerContext
 from heald_server.dialects.registry import open_dialect
 from heald_server.http.operations import caller_of, json_response
 from heald_server.http.route_description import RouteDescription
+from heald_server.protocols.ai_sdk.chat_body import CHAT_PARAMETERS, read_chat_body
 from heald_server.protocols.ai_sdk.chat_socket import ChatSocket
 from heald_server.protocols.ai_sdk.chats import KIND, Chats
 from heald_server.protocols.ai_sdk.shapes import (
@@ -27,7 +28,8 @@ from heald_server.protocols.ai_sdk.shapes import (
     LoopFrame,
     UIMessageChunk,
 )
-from heald_server.protocols.shared.client_bodies import read_body
+from heald_server.protocols.shared.client_bodies import read_json
+from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import Stopped
 from heald_server.streams.exchange_stream import ExchangeStreamResponse
 
@@ -79,12 +81,14 @@ class ChatRoutes:
         ]
 
     async def chat(self, request: Request) -> Response:
-        body = await read_body(request)
+        body = read_chat_body(await read_json(request))
+        dropped = CHAT_PARAMETERS.check(body)
+        CHAT_PARAMETERS.note(dropped)
         is_ui = any("parts" in message for message in as_objects(body["messages"]))
         dialect = _requested_dialect(request) or (KIND if is_ui else "loop")
         open_dialect(dialect)  # fails before a session is created
         info, frames = await self._chats.start(caller_of(request).owner, body, dialect)
-        return ExchangeStreamResponse(self._context, caller_of(request), info, frames)
+        return name_dropped(ExchangeStreamResponse(self._context, caller_of(request), info, frames), dropped)
 
     async def resume(self, request: Request) -> Response:
         """The stream of a running chat, for a page that was reloaded; 204 if nothing runs."""

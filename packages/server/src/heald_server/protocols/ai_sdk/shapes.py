@@ -11,12 +11,17 @@ from heald.core.json import JsonObject
 class ChatBody(msgspec.Struct, frozen=True, kw_only=True):
     """The request of a chat page: plain messages, or UI messages of the Vercel AI SDK."""
 
-    messages: list[JsonObject]
+    messages: list[JsonObject] | None = None
+    """The whole conversation; one message is added to the conversation of that name."""
+    message: JsonObject | None = None
+    """The last message, instead of all."""
     id: str | None = None
     """The name of the conversation."""
     model: str | None = None
-    tools: list[Any] | None = None
-    """Tools that the page runs; UI messages only."""
+    system: str | None = None
+    """Instructions that follow the server's own; UI messages only."""
+    tools: list[Any] | dict[str, Any] | None = None
+    """Tools that the page runs, in a list or by their names; UI messages only."""
     trigger: str | None = None
     messageId: str | None = None  # noqa: N815
 

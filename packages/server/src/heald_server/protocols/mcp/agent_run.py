@@ -1,28 +1,31 @@
 """`run_agent`: one exchange in a session, with progress, questions to the client's user, and cancelling.
 
 A client of protocol 2025 gets questions in the middle of the call. A client of 2026-07-28 gets them as the result of
-the call, which it repeats with the answers; the exchange waits in the meantime."""
+the call, which it repeats with the answers; the exchange waits in the meantime. A client with tasks gets a task, whose
+state is the log of the exchange."""
 
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
 
 import mcp_types as types
 import msgspec
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from heald.core.envelope import Event
+from heald.core.errors import ConfigurationError
 from heald.core.events import (
     ApprovalRequested,
     AssistantMessage,
     ClientToolRequested,
+    ConversationQueued,
+    ErrorOccurred,
     ExchangeResponse,
     FileChanged,
     QuestionAsked,
     RetryScheduled,
+    ToolCompleted,
     ToolExecuting,
 )
 from heald.core.json import JsonObject
@@ -32,8 +35,10 @@ from heald.sessions.session_info import SessionInfo
 from heald.tools.approvals import NOBODY, NotPending
 from heald.tools.sanitize import sanitize_text
 from heald.tools.visible_text import cut_line, escape_line, excerpt
+from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
 from heald_server.protocols.mcp.resource_address import file_address
+from heald_server.protocols.mcp.tool import OfferedCall, ToolAnswer
 from heald_server.protocols.shared.client_conversation import ClientConversation
 from heald_server.protocols.shared.conversation_sessions import create_session
 from heald_server.routes.client_media import decode_media, sniff_image
@@ -59,6 +64,18 @@ class RunState(msgspec.Struct, frozen=True):
     seq: int
     """The last event that the client was informed of."""
 
+    def as_text(self) -> str:
+        return f"{self.session}.{self.exchange}.{self.begin}.{self.seq}"
+
+    @classmethod
+    def parse(cls, text: str) -> "RunState":
+        """Read a state. Raises MCPError if it is not one."""
+        match text.split("."):
+            case [session, exchange, begin, seq] if begin.isdecimal() and seq.isdecimal():
+                return cls(session, exchange, int(begin), int(seq))
+            case _:
+                raise MCPError(types.INVALID_PARAMS, "The request state is not one of this server.")
+
 
 @dataclass(slots=True)
 class _Outcome:
@@ -70,38 +87,33 @@ class _Outcome:
 class AgentRun:
     """One call of `run_agent`."""
 
-    def __init__(
-        self,
-        context: ServerContext,
-        owner: str,
-        request: ServerRequestContext[Any, Any],
-        params: types.CallToolRequestParams,
-    ) -> None:
+    def __init__(self, context: ServerContext, call: OfferedCall) -> None:
         self._context = context
-        self._owner = owner
-        self._request = request
-        self._params = params
+        self._call = call
+        self._owner = call.owner
+        self._request = call.request
+        self._params = call.params
         self._steps = 0
 
-    async def run(self) -> types.CallToolResult | types.InputRequiredResult:
-        state = self._state()
-        if state is None:
+    async def run(self) -> ToolAnswer:
+        if self._params.request_state is None:
             info, state = await self._start(self._params.arguments or {})
         else:
+            state = RunState.parse(self._params.request_state)
             info = await self._context.open_sessions.find_info(self._owner, state.session)
         try:
             return await self._follow(info, state)
         except asyncio.CancelledError:
-            await asyncio.shield(cancel_exchange(self._context, info, state.exchange, "The MCP client cancelled it."))
+            if not self._call.is_task:
+                await asyncio.shield(
+                    cancel_exchange(self._context, info, state.exchange, "The MCP client cancelled it.")
+                )
             raise
 
-    def _state(self) -> RunState | None:
-        if self._params.request_state is None:
-            return None
-        try:
-            return msgspec.json.decode(self._params.request_state, type=RunState)
-        except msgspec.DecodeError:
-            raise MCPError(types.INVALID_PARAMS, "The request state is not one of this server.") from None
+    async def begin(self) -> str:
+        """Start the exchange. Returns the request state from which `run` continues it."""
+        _, state = await self._start(self._params.arguments or {})
+        return state.as_text()
 
     async def _start(self, arguments: JsonObject) -> tuple[SessionInfo, RunState]:
         context = self._context
@@ -120,7 +132,7 @@ class AgentRun:
         _, exchange = await start_exchange(context, info, user_message(*parts))
         return info, RunState(info.id, exchange.id, begin, begin)
 
-    async def _follow(self, info: SessionInfo, state: RunState) -> types.CallToolResult | types.InputRequiredResult:
+    async def _follow(self, info: SessionInfo, state: RunState) -> ToolAnswer:
         outcome = _Outcome()
         async with self._context.open_sessions.use(info) as session:
             self._resolve_answers(session)
@@ -132,9 +144,7 @@ class AgentRun:
                     asked = await self._on_event(session, event, outcome)
                     if asked is not None:
                         now = RunState(state.session, state.exchange, state.begin, event.seq)
-                        return types.InputRequiredResult(
-                            input_requests=asked, request_state=msgspec.json.encode(now).decode()
-                        )
+                        return types.InputRequiredResult(input_requests=asked, request_state=now.as_text())
         return self._result(info, outcome)
 
     async def _on_event(self, session: Session, event: Event, outcome: _Outcome) -> types.InputRequests | None:
@@ -189,9 +199,11 @@ class AgentRun:
             if name.startswith("q"):
                 session.answer(name, str(content.get("answer") or NOBODY))
             elif content.get("allow") is True:
-                session.approve(name)
+                session.approve(name, by=Caller(self._owner).name)
+            elif answer is None:
+                session.deny(name, _UNATTENDED)
             else:
-                session.deny(name, _UNATTENDED if answer is None else "The user did not allow it.")
+                session.deny(name, "The user did not allow it.", by=Caller(self._owner).name)
         except NotPending:
             return
 
@@ -203,10 +215,21 @@ class AgentRun:
                 line = message.words
             case RetryScheduled(error=error):
                 line = error.message
+                await self._log("warning", line)
+            case ErrorOccurred(error=error):
+                await self._log("error", error.message)
+                return
+            case ToolCompleted(name=name):
+                await self._log("debug", f"{name} completed")
+                return
             case _:
                 return
         self._steps += 1
-        await self._request.session.report_progress(self._steps, None, _line(line))
+        await self._call.report_progress(self._steps, _line(line))
+
+    async def _log(self, level: types.LoggingLevel, line: str) -> None:
+        if not self._call.is_task:  # a task has no stream that could carry it
+            await self._call.log.send(level, _line(line))
 
     def _result(self, info: SessionInfo, outcome: _Outcome) -> types.CallToolResult:
         response = outcome.response
@@ -222,6 +245,31 @@ class AgentRun:
             structured_content={"session": info.id, "status": response.status, "text": text, "files": files},
             is_error=response.status != "completed",
         )
+
+
+async def check_run(context: ServerContext, owner: str, text: str) -> None:
+    """Raise unless the owner has the exchange of a request state."""
+    state = _parse_task(text)
+    info = await context.open_sessions.find_info(owner, state.session)
+    for event in await context.sessions.store.read(info.id, after=state.begin):
+        is_queued = isinstance(event.data, ConversationQueued) and event.data.request == state.exchange
+        if event.exchange == state.exchange or is_queued:
+            return
+    raise ConfigurationError(f"The session {info.id} has no exchange {state.exchange[:80]!r}.")
+
+
+async def cancel_run(context: ServerContext, owner: str, text: str) -> None:
+    """Cancel the exchange of a request state."""
+    state = _parse_task(text)
+    info = await context.open_sessions.find_info(owner, state.session)
+    await cancel_exchange(context, info, state.exchange, "The MCP client cancelled it.")
+
+
+def _parse_task(text: str) -> RunState:
+    try:
+        return RunState.parse(text)
+    except MCPError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def _cut_short(info: SessionInfo) -> types.CallToolResult:

@@ -32,11 +32,15 @@ class McpEndpoint:
         if server is None:
             server = self._running[owner] = _OwnerServer(self._context, owner)
         self._running.move_to_end(owner)
-        await server.start()
+        try:
+            manager = await server.manager()
+        except Exception:
+            self._running.pop(owner, None)  # the next request tries again
+            raise
         if len(self._running) > MAX_OWNERS:
             _, oldest = self._running.popitem(last=False)
             oldest.stop()
-        await server.manager.handle_request(scope, receive, send)
+        await manager.handle_request(scope, receive, send)
 
     async def close(self) -> None:
         for server in self._running.values():
@@ -48,27 +52,33 @@ class _OwnerServer:
     """The server of one owner. It runs in a task, as the MCP package requires."""
 
     def __init__(self, context: ServerContext, owner: str) -> None:
-        offer = McpOffer(context, lambda _: owner)
-        self.manager = StreamableHTTPSessionManager(
-            app=offer.server(), event_store=RecentEvents(), max_request_body_size=MAX_BODY, retry_interval=1000
-        )
-        self._ready = asyncio.Event()
+        self._offer = McpOffer(context, lambda _: owner)
+        self._opened: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._task = asyncio.create_task(self._run(), name="heald-mcp-server")
 
-    async def start(self) -> None:
-        if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="heald-mcp-server")
-        await self._ready.wait()
+    async def manager(self) -> StreamableHTTPSessionManager:
+        """Return the manager of the connections, once it runs."""
+        return await asyncio.shield(self._opened)
 
     async def _run(self) -> None:
-        async with self.manager.run():
-            self._ready.set()
+        try:
+            manager = StreamableHTTPSessionManager(
+                app=await self._offer.server(),
+                event_store=RecentEvents(),
+                max_request_body_size=MAX_BODY,
+                retry_interval=1000,
+            )
+        except Exception as error:
+            self._opened.set_exception(error)
+            return
+        async with manager.run():
+            self._opened.set_result(manager)
             await self._stop.wait()
+            await self._offer.close()
 
     def stop(self) -> None:
         self._stop.set()
 
     async def wait(self) -> None:
-        if self._task is not None:
-            await asyncio.wait([self._task], timeout=10)
+        await asyncio.wait([self._task], timeout=10)

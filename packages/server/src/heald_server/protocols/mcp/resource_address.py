@@ -2,7 +2,9 @@
 
 from urllib.parse import quote
 
+PREFIX = "heald://sessions/"
+
 
 def file_address(session: str, path: str) -> str:
     """The address of a file of a session as a resource."""
-    return f"heald://sessions/{session}/files/{quote(path)}"
+    return f"{PREFIX}{session}/files/{quote(path)}"

@@ -48,6 +48,25 @@ _RUN_OUTPUT: JsonObject = {
     },
     "required": ["session", "status", "text", "files"],
 }
+_LIST_OUTPUT: JsonObject = {
+    "type": "object",
+    "properties": {
+        "sessions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"session": {"type": "string"}, "title": {"type": "string"}, "updated": {}},
+                "required": ["session", "title", "updated"],
+            },
+        }
+    },
+    "required": ["sessions"],
+}
+_FILES_OUTPUT: JsonObject = {
+    "type": "object",
+    "properties": {"files": {"type": "array", "items": {"type": "string"}}},
+    "required": ["files"],
+}
 _READS = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 RUN = types.Tool(
@@ -59,9 +78,19 @@ RUN = types.Tool(
     output_schema=_RUN_OUTPUT,
 )
 LIST = types.Tool(
-    name="list_sessions", description="Lists sessions, the last changed first.", input_schema=_LIST, annotations=_READS
+    name="list_sessions",
+    title="List sessions",
+    description="Lists sessions, the last changed first.",
+    input_schema=_LIST,
+    output_schema=_LIST_OUTPUT,
+    annotations=_READS,
 )
 FILES = types.Tool(
-    name="list_files", description="Lists the files of a session.", input_schema=_FILES, annotations=_READS
+    name="list_files",
+    title="List files",
+    description="Lists the files of a session.",
+    input_schema=_FILES,
+    output_schema=_FILES_OUTPUT,
+    annotations=_READS,
 )
 FILE = types.Tool(name="read_file", description="Reads a file of a session.", input_schema=_FILE, annotations=_READS)

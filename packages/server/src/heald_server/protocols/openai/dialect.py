@@ -1,6 +1,6 @@
 """openai: the agent served as a model that streams `chat.completion.chunk` objects.
 
-    {"id": "ex_1", "object": "chat.completion.chunk", "created": 1, "model": "heald",
+    {"id": "chatcmpl_1_2", "object": "chat.completion.chunk", "created": 1, "model": "heald",
      "choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": null}]}
 
 The agent runs its own tools. Sent as `tool_calls` they would run twice, so they are hidden, or shown as lines of
@@ -32,6 +32,9 @@ from heald.core.turn import StopReason, Usage
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.dialects.frame import Frame, write_sse
 from heald_server.dialects.texts import error_code, error_text, shortened
+from heald_server.protocols.shared.client_call_ids import client_call_id
+from heald_server.protocols.shared.exchange_failure import ExchangeFailure
+from heald_server.protocols.shared.place_ids import place_id
 
 _REASONS: dict[StopReason, str] = {
     "max_tokens": "length",
@@ -71,7 +74,11 @@ class OpenAIDialect(ExchangeDialect):
         self._unattended = unattended
         self.refused: str | None = None
         """Why the exchange cannot go on without somebody to ask."""
+        self.failure: ExchangeFailure | None = None
+        """The failure with which the response ended."""
         self._head: JsonObject = {}
+        self._seq = 0
+        self._client_ids: dict[str, str] = {}  # ids of calls of the client's tools, by those in the log
         self._refusal = False
         self._used = Usage()  # by the turns of this response
         self._is_resumed = False
@@ -83,6 +90,7 @@ class OpenAIDialect(ExchangeDialect):
         return write_sse(frame if self._resumable else Frame(frame.data, frame.event))
 
     def _on_event(self, event: Event) -> None:
+        self._seq = event.seq
         match event.data:
             case TextDelta(text=text):
                 self._text(text)
@@ -106,7 +114,8 @@ class OpenAIDialect(ExchangeDialect):
             case ToolResult() as result:
                 self._calls.end(result.id)
                 self._show(f"{result.name or 'tool'}: {result.status}")
-            case ClientToolRequested():
+            case ClientToolRequested(id=id):
+                self._client_ids[id] = client_call_id(self._session, event.seq)
                 self._calls.track_request(event.data)
             case ApprovalRequested(name=name) if self._unattended:
                 self._refuse(
@@ -133,7 +142,7 @@ class OpenAIDialect(ExchangeDialect):
     def _refuse(self, why: str) -> None:
         if self.refused is None:
             self.refused = why
-            self._error(why, "approval_needed", "permission_error")
+            self._fail(why, "approval_needed")
 
     # --- a response that ends before its exchange ----------------------------------------------------------------
 
@@ -147,7 +156,8 @@ class OpenAIDialect(ExchangeDialect):
         for number, request in enumerate(self._calls.requests):
             if isinstance(request, ClientToolRequested):
                 call = {"name": request.name, "arguments": encode_text(request.input)}
-                tool_call = {"index": number, "id": request.id, "type": "function", "function": call}
+                name = self._client_ids[request.id]
+                tool_call = {"index": number, "id": name, "type": "function", "function": call}
                 self._chunk({"tool_calls": [tool_call]})
         self._chunk({}, "tool_calls")
         self._send_usage(self._used, None)
@@ -155,11 +165,16 @@ class OpenAIDialect(ExchangeDialect):
     def _resume(self) -> None:
         self._sent, self._broken, self._refusal, self._used = set(), set(), False, Usage()
         self._is_resumed = True
+        self._head |= {"id": self._response_id()}
         self._chunk({"role": "assistant", "content": ""})
+
+    def _response_id(self) -> str:
+        """The id of a response. It names the event at its beginning, so each part of an exchange has its own."""
+        return place_id("chatcmpl", self._session, self._seq)
 
     def _begin(self, event: Event, model: str) -> None:
         self._head = {
-            "id": event.exchange or event.id,
+            "id": self._response_id(),
             "object": "chat.completion.chunk",
             "created": int(event.time),
             "model": self._named or model or "heald",
@@ -185,6 +200,7 @@ class OpenAIDialect(ExchangeDialect):
         self._broken.add("reasoning_content")
 
     def _chunk(self, delta: JsonObject, finish: str | None = None) -> None:
+        self.has_output = self.has_output or finish is not None or "role" not in delta
         self._emit({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     def _end(self, response: ExchangeResponse) -> None:
@@ -194,7 +210,7 @@ class OpenAIDialect(ExchangeDialect):
             self._held = []
             self._delta("refusal", error_text(response.error))
         elif response.status == "failed":
-            self._error(error_text(response.error), error_code(response.error))
+            self._fail(error_text(response.error), error_code(response.error))
             return
         self._delta("content", "".join(self._held))
         self._chunk({}, "length" if response.status == "limit" else _REASONS.get(response.stop_reason, "stop"))
@@ -204,11 +220,12 @@ class OpenAIDialect(ExchangeDialect):
         if self._usage:
             self._emit({**self._head, "choices": [], "usage": encode_usage(usage, cost)})
 
-    def _error(self, message: str, code: str, kind: str = "server_error") -> None:
-        self._emit({"error": {"message": message, "type": kind, "param": None, "code": code}})
+    def _fail(self, message: str, code: str) -> None:
+        self.failure = ExchangeFailure(message, code)
+        self._emit({"error": self.failure.data})
 
     def _abort(self) -> None:
-        self._error(self._abort_reason, "incomplete")
+        self._fail(self._abort_reason, "incomplete")
 
     def _end_stream(self) -> None:
         self._emit("[DONE]")

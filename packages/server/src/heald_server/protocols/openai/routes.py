@@ -1,8 +1,10 @@
 """`/v1/chat/completions` and `/v1/models`: the agent served as a model.
 
-The client's own tools are offered beside the agent's. A call of one ends the response with `tool_calls`; the exchange
-waits, and the request that brings the results continues it. A request without an earlier one, a stream or tools is
-answered without a session. A client that closes its connection cancels.
+A client that brings tools of its own gets calls of these only, unless it asks for the agent's too. A call ends the
+response with `tool_calls`; the exchange waits, and the request that brings the results continues it. A request
+continues a session that the client names, and else begins anew from the messages that it holds. A request without an
+earlier one, a stream or tools is answered without a session, unless files are written in it. A client that closes its
+connection cancels.
 """
 
 import asyncio
@@ -19,24 +21,33 @@ from heald.core.json import JsonObject, as_list, as_object, as_objects
 from heald.core.message_forms import system_texts
 from heald.core.messages import Message, ToolResult
 from heald.sessions.session_info import SessionInfo
+from heald.tools.client_tools import ClientPrecedence
 from heald_server.context import ServerContext
+from heald_server.dialects.dialect import Dialect
 from heald_server.http.errors import ApiError
 from heald_server.http.operations import caller_of, json_response
 from heald_server.http.route_description import RouteDescription
 from heald_server.protocols.openai.dialect import OpenAIDialect
-from heald_server.protocols.openai.request import CompletionRequest, read_completion_request
+from heald_server.protocols.openai.request import (
+    COMPLETION_PARAMETERS,
+    CompletionRequest,
+    read_completion_request,
+)
 from heald_server.protocols.openai.shapes import Completion, CompletionBody, CompletionChunk, V1Model, V1Models
 from heald_server.protocols.shared.client_answers import ClientAnswers, ClientResult
 from heald_server.protocols.shared.client_bodies import read_body, read_conversation_messages, text_field
+from heald_server.protocols.shared.client_call_ids import find_answered_calls, parse_call_id
 from heald_server.protocols.shared.client_conversation import ClientConversation
 from heald_server.protocols.shared.conversation_answers import continue_exchange
+from heald_server.protocols.shared.conversation_names import SESSION_HEADER, find_conversation_name
+from heald_server.protocols.shared.conversation_sessions import find_ending_with
 from heald_server.protocols.shared.conversation_start import require_model, start_in_conversation
 from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
+from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import V1ErrorBody
 from heald_server.protocols.shared.v1_sessions import (
     CLIENT_DISCONNECTED,
     configure_session,
-    failure_response,
 )
 from heald_server.protocols.shared.v1_sessions import (
     V1Sessions as OpenAISessions,
@@ -94,23 +105,38 @@ class OpenAIRoutes:
         body = await read_body(request)
         model = require_model(self._context, text_field(body, "model") or "")
         parameters = read_completion_request(body, self._sessions.open_model(model))
+        COMPLETION_PARAMETERS.note(parameters.dropped)
+        return name_dropped(await self._complete(request, body, model, parameters), parameters.dropped)
+
+    async def _complete(
+        self, request: Request, body: JsonObject, model: str, parameters: CompletionRequest
+    ) -> Response:
         plain = as_objects(body["messages"])
         *history, message = read_conversation_messages(plain)
+        name = find_conversation_name(request, body, "chat_id")
         conversation = ClientConversation(
             owner=caller_of(request).owner,
             kind=KIND,
+            name=name.value if name is not None else None,
             history=history,
             system=system_texts(plain),
             model=model,
             tools=parameters.tools,
+            precedence=self._precedence(parameters),
             hidden_tools=("ask",),
         )
         is_small = not history and not parameters.streams and not parameters.tools and parameters.store is not True
-        if not is_small and parameters.store is not False:
+        is_side_request = is_small and (name is None or name.has_side_requests)
+        if not is_side_request and parameters.store is not False:
             return await self._answer(request, self._context, conversation, message, parameters)
         await self._sessions.delete_ended()
-        unkept = msgspec.structs.replace(conversation, is_kept=False)
+        unkept = msgspec.structs.replace(conversation, is_kept=False, name=None)
         return await self._answer(request, self._context.in_memory(), unkept, message, parameters)
+
+    def _precedence(self, parameters: CompletionRequest) -> ClientPrecedence:
+        if parameters.agent_tools is None:
+            return self._context.settings.client_tools
+        return "beside" if parameters.agent_tools else "only"
 
     async def _answer(
         self,
@@ -129,13 +155,11 @@ class OpenAIRoutes:
             context,
             conversation,
             message,
-            info=await self._sessions.find(conversation) if message.role == "user" and conversation.is_kept else None,
+            info=await _find_by_id(request, context, conversation) if message.role == "user" else None,
             output=shape,
             configure=lambda session: configure_session(session, parameters.settings),
         )
-        if conversation.is_kept:
-            self._sessions.remember(conversation, message, info)
-        else:
+        if not conversation.is_kept:
             self._sessions.delete_later(exchange, info)
         part = ExchangePart(accepted.exchange, info.last_seq, pause_from=0)
         frames = ExchangeFrames(self._dialect(info, parameters, conversation.model), part)
@@ -157,22 +181,20 @@ class OpenAIRoutes:
         self, context: ServerContext, conversation: ClientConversation, message: Message, parameters: CompletionRequest
     ) -> tuple[SessionInfo, ExchangeFrames, ExchangeInterface] | None:
         """Give the results of the client's tools to the exchange that waits for them."""
-        results = {block.id: block for block in message.content if isinstance(block, ToolResult)}
-        answers = ClientAnswers(results={name: ClientResult(result.content) for name, result in results.items()})
-        theirs = exchanged_texts(conversation.history)
-        for session in context.open_sessions.find_waiting(set(results)):
-            info = await context.sessions.store.info(session.session)
+        results = {block.id: ClientResult(block.content) for block in message.content if isinstance(block, ToolResult)}
+        calls = await find_answered_calls(context, conversation.owner, results)
+        if calls is None:
+            return None
+        answers = ClientAnswers(results={calls.ids[name]: result for name, result in results.items()})
+        async with context.open_sessions.use(calls.info, moves_waiting=True) as session:
             current = session.current
-            if info.owner != conversation.owner or current is None:
-                continue
-            if not is_same_conversation(theirs, exchanged_texts(session.messages)):
-                continue
-            dialect = self._dialect(info, parameters, conversation.model)
+            theirs = exchanged_texts(conversation.history)
+            if current is None or not is_same_conversation(theirs, exchanged_texts(session.messages)):
+                return None
+            dialect = self._dialect(calls.info, parameters, conversation.model)
             await configure_session(session, parameters.settings)
-            part = await continue_exchange(context, info, answers, dialect)
-            if part is not None:
-                return info, ExchangeFrames(dialect, part), current
-        return None
+            part = await continue_exchange(context, calls.info, answers, dialect)
+        return (calls.info, ExchangeFrames(dialect, part), current) if part is not None else None
 
     # --- responses ---------------------------------------------------------------------------------------------------
 
@@ -198,6 +220,7 @@ class OpenAIRoutes:
                 frames,
                 on_disconnect=lambda: exchange.cancel(CLIENT_DISCONNECTED),
                 on_end=finish,
+                failure=lambda headers: _failed(frames.dialect, headers),
             )
         try:
             collected = await collect_frames(request, context, caller_of(request), info, frames)
@@ -207,9 +230,27 @@ class OpenAIRoutes:
             exchange.cancel(CLIENT_DISCONNECTED)
             return Response(status_code=499)
         headers = {"X-Heald-Exchange": frames.part.exchange}
-        if context is self._context:
+        may_keep = parameters.store is not False
+        if context is self._context or (may_keep and await self._sessions.keep_files(exchange, info)):
             headers["X-Heald-Session"] = info.id
-        return _completion([as_object(frame.data) for frame in collected], headers)
+        failed = _failed(frames.dialect, headers)
+        return failed or _completion([as_object(frame.data) for frame in collected], headers)
+
+
+async def _find_by_id(request: Request, context: ServerContext, conversation: ClientConversation) -> SessionInfo | None:
+    """The session that the client names by an id of ours: in a header, or that of a call in its messages."""
+    calls = (call.id for earlier in reversed(conversation.history) for call in reversed(earlier.tool_calls))
+    places = (place for name in calls if (place := parse_call_id(name)) is not None)
+    session_id = request.headers.get(SESSION_HEADER) or next((session for session, _ in places), None)
+    if session_id is None or not conversation.history:
+        return None
+    return await find_ending_with(context, conversation.owner, session_id, conversation.history)
+
+
+def _failed(dialect: Dialect, headers: dict[str, str]) -> Response | None:
+    """The response for an exchange that failed; None for one that did not."""
+    assert isinstance(dialect, OpenAIDialect)
+    return dialect.failure.response(headers) if dialect.failure is not None else None
 
 
 def _completion(chunks: list[JsonObject], headers: dict[str, str]) -> Response:
@@ -218,8 +259,6 @@ def _completion(chunks: list[JsonObject], headers: dict[str, str]) -> Response:
     calls: list[JsonObject] = []
     finish, usage, head = "stop", None, as_object(chunks[0] if chunks else {})
     for chunk in chunks:
-        if "error" in chunk:
-            return failure_response(as_object(chunk["error"]), headers)
         usage = chunk.get("usage") or usage
         for choice in as_objects(chunk.get("choices")):
             delta = as_object(choice.get("delta"))

@@ -20,8 +20,8 @@ class V1Models(msgspec.Struct, frozen=True, kw_only=True):
     data: list[V1Model]
 
 
-class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A chat completion request. A parameter that is not listed is refused."""
+class CompletionBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A chat completion request. A parameter that is not listed is dropped."""
 
     messages: list[JsonObject]
     model: str | None = None
@@ -43,6 +43,10 @@ class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     presence_penalty: float | None = None
     store: bool | None = None
     show_tools: bool | None = None
+    agent_tools: bool | None = None
+    """Whether the agent's own tools are offered beside those of the request."""
+    chat_id: str | None = None
+    """The client's name for the conversation."""
     user: Any = None
     metadata: Any = None
     safety_identifier: Any = None

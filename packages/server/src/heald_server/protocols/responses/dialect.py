@@ -51,11 +51,16 @@ from heald_server.protocols.responses.items import (
     item_id,
     response_object,
 )
+from heald_server.protocols.shared.client_call_ids import client_call_id
+from heald_server.protocols.shared.exchange_failure import ExchangeFailure
 
 _NOBODY = (
     "The agent needs an approval for {name}, and nobody can be asked; allow the call in the server's permissions, or "
     'list the tool {{"type": "mcp", "server_label": "heald", "require_approval": "always"}} to be asked.'
 )
+_ENDS = ("response.completed", "response.incomplete")
+_NAMED_FAILURES = ("context_length_exceeded", "insufficient_quota", "rate_limit_exceeded", "server_is_overloaded")
+"""Codes of failed responses that clients know. Of the others they repeat all but `invalid_prompt`."""
 _LIMITS = {"tokens": "max_output_tokens"}
 
 
@@ -94,8 +99,8 @@ class ResponsesDialect(ExchangeDialect):
         self._unattended = unattended
         self.refused: str | None = None
         """Why the exchange cannot go on without somebody to ask."""
-        self.failure: JsonObject | None = None
-        """The error with which the response ended."""
+        self.failure: ExchangeFailure | None = None
+        """The failure with which the response ended."""
         self._head: JsonObject = self._parameters | {"id": response}
         self._executing: set[str] = set()  # calls of the agent's tools that are shown
         self._approved: dict[str, str] = {}  # the item of the approval, by call
@@ -195,6 +200,7 @@ class ResponsesDialect(ExchangeDialect):
         self._seq, self._time = 0, time
         self._output: dict[int, JsonObject] = {}
         self._items: dict[str, OpenItem] = {}  # by block
+        self._call_blocks: dict[str, str] = {}  # blocks of calls of the client's tools
         self._starts: dict[str, int] = {}  # the seq with which a block began
         self._refusals: set[str] = set()  # blocks
         self._attempt: list[int] = []  # the items of the last message
@@ -206,6 +212,7 @@ class ResponsesDialect(ExchangeDialect):
         self._error_detail: JsonObject | None = None
 
     def _send(self, kind: str, **fields: Any) -> None:
+        self.has_output = self.has_output or "item" in fields or kind in _ENDS
         self._emit({"type": kind, "sequence_number": self._number, **fields}, kind)
         self._number += 1
 
@@ -269,7 +276,8 @@ class ResponsesDialect(ExchangeDialect):
 
     def _open_call(self, block: str, call: str, name: str) -> None:
         item = self._open(block, "function_call")
-        item.call, item.name = call, name
+        item.call, item.name = client_call_id(self._session, self._seq), name
+        self._call_blocks[call] = block
         for kind, fields in item.begin():
             self._send(kind, **fields)
 
@@ -281,8 +289,8 @@ class ResponsesDialect(ExchangeDialect):
 
     def _finish_call(self, request: ClientToolRequested) -> None:
         """End the item of a call once the client shall run it."""
-        block = next((name for name, item in self._items.items() if item.call == request.id), None)
-        if block is None:
+        block = self._call_blocks.get(request.id, "")
+        if block not in self._items:
             block = request.id
             self._open_call(block, request.id, request.name)
         item = self._items.pop(block)
@@ -349,7 +357,7 @@ class ResponsesDialect(ExchangeDialect):
     def _refuse(self, why: str) -> None:
         if self.refused is None:
             self.refused = why
-            self._fail(why, "approval_needed", "permission_error")
+            self._fail(why, "approval_needed")
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
@@ -377,7 +385,7 @@ class ResponsesDialect(ExchangeDialect):
             self._finish("guardrail")
             self._terminate("incomplete", usage, "content_filter")
         elif response.status == "failed":
-            self._fail(error_text(response.error), error_code(response.error), "server_error", usage)
+            self._fail(error_text(response.error), error_code(response.error), usage)
         elif response.status == "cancelled":
             self._terminate("cancelled", usage)
         elif response.status == "limit":
@@ -404,9 +412,11 @@ class ResponsesDialect(ExchangeDialect):
         kind = "response.completed" if status == "completed" else "response.incomplete"
         self._send(kind, response=self.response)
 
-    def _fail(self, message: str, code: str, kind: str, usage: Usage | None = None) -> None:
-        self.failure = {"message": message, "type": kind, "param": None, "code": code}
-        self._error_detail = {"code": "server_error", "message": message, "type": kind}
+    def _fail(self, message: str, code: str, usage: Usage | None = None) -> None:
+        self.failure = failure = ExchangeFailure(message, code)
+        is_named = failure.code in _NAMED_FAILURES
+        named = failure.code if is_named else "invalid_prompt" if failure.is_permanent else "server_error"
+        self._error_detail = {"code": named, "message": message, "type": failure.type}
         self._status = "failed"
         self._usage = encode_response_usage(usage) if usage is not None else None
         self._send("response.failed", response=self.response)

@@ -1,21 +1,26 @@
 """The input of a request: messages, calls and results, as items of the Responses API."""
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heald.core.json import JsonObject, as_object, as_objects
+from heald.core.json import JsonObject, as_object, as_objects, encode_text
 from heald_server.protocols.responses.items import call_error_text
 from heald_server.protocols.shared.client_answers import ClientDecision
 from heald_server.protocols.shared.client_bodies import objects_in
 from heald_server.protocols.shared.v1_parameters import refusal
 
-_SYSTEM = ("system", "developer")
+SYSTEM_ROLES = ("system", "developer")
+COMPACTION_MARK = "heald1:"
+"""The beginning of the content of an item that this server has compacted."""
 _DROPPED = ("mcp_list_tools", "mcp_approval_request")
 """Items of our own responses that add nothing to a conversation."""
+_HOSTED = ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "tool_search_call")
+"""Calls that another provider ran itself, earlier in the conversation: its texts hold what came of them."""
 _ITEMS = (
-    "message, reasoning, function_call, function_call_output, mcp_call, mcp_approval_request, mcp_approval_response "
-    "and item_reference"
+    "message, reasoning, compaction, function_call, function_call_output, mcp_call, mcp_approval_request, "
+    "mcp_approval_response and item_reference"
 )
 
 
@@ -53,7 +58,10 @@ def read_input(items: Sequence[JsonObject]) -> ResponseInput:
                 _add_to_assistant(read, {"type": "reasoning", "text": "\n\n".join(texts)})
             case "function_call":
                 _add_call(read, item, _required(item, "call_id", number))
-            case "function_call_output":
+            case "custom_tool_call":  # of another provider, earlier in the conversation
+                arguments = encode_text({"input": str(item.get("input", ""))})
+                _add_call(read, item | {"arguments": arguments}, _required(item, "call_id", number))
+            case "function_call_output" | "custom_tool_call_output":
                 _add_result(read, _required(item, "call_id", number), _output(item, number))
             case "mcp_call":
                 name = _required(item, "id", number)
@@ -62,9 +70,11 @@ def read_input(items: Sequence[JsonObject]) -> ResponseInput:
                 _add_result(
                     read, name, call_error_text(error) if error else item.get("output") or "", failed=bool(error)
                 )
+            case "compaction" | "compaction_summary":
+                read.messages.append({"role": "user", "content": [{"type": "text", "text": _summary(item, number)}]})
             case "mcp_approval_response":
                 _read_decision(read, item, number)
-            case str() if kind in _DROPPED:
+            case str() if kind in (*_DROPPED, *_HOSTED):
                 continue
             case _:
                 raise refusal(
@@ -82,12 +92,12 @@ def _required(item: JsonObject, name: str, number: int) -> str:
 
 def _read_message(read: ResponseInput, item: JsonObject, number: int) -> None:
     role = item.get("role")
-    if role not in (*_SYSTEM, "user", "assistant"):
+    if role not in (*SYSTEM_ROLES, "user", "assistant"):
         raise refusal(
             "input", f"Item {number} has the role {str(role)[:40]!r}; there are user, assistant and developer."
         )
     parts = _parts(item.get("content"), number)
-    if role in _SYSTEM:
+    if role in SYSTEM_ROLES:
         if any(part["type"] != "text" for part in parts):
             raise refusal("input", f"Item {number} has the role {role!r} and holds more than text.")
         read.system.append("\n".join(part["text"] for part in parts))
@@ -126,6 +136,17 @@ def _read_decision(read: ResponseInput, item: JsonObject, number: int) -> None:
     read.decisions[_required(item, "approval_request_id", number)] = ClientDecision(approve, reason[:2000])
 
 
+def _summary(item: JsonObject, number: int) -> str:
+    """The text of an item that stands for an earlier part of the conversation."""
+    content = item.get("encrypted_content")
+    if not isinstance(content, str) or not content.startswith(COMPACTION_MARK):
+        raise refusal("input", f"Item {number} was compacted by another server; send the conversation itself.")
+    try:
+        return base64.b64decode(content.removeprefix(COMPACTION_MARK), validate=True).decode()
+    except ValueError:
+        raise refusal("input", f"Item {number} is damaged; send it as /v1/responses/compact returned it.") from None
+
+
 def _output(item: JsonObject, number: int) -> str | list[JsonObject]:
     output = item.get("output")
     return output if isinstance(output, str) else _parts(output, number)
@@ -147,7 +168,8 @@ def _part(part: Mapping[str, Any], number: int) -> JsonObject:
         case "refusal" if isinstance(part.get("refusal"), str):
             return {"type": "text", "text": part["refusal"]}
         case "input_image" if isinstance(part.get("image_url"), str):
-            return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+            detail = {"detail": part["detail"]} if isinstance(part.get("detail"), str) else {}
+            return {"type": "image_url", "image_url": {"url": part["image_url"], **detail}}
         case "input_file" if isinstance(part.get("file_url"), str):
             return {"type": "file", "url": part["file_url"], "media_type": _media_type(part["file_url"])}
         case "input_file" if isinstance(part.get("file_data"), str):
@@ -168,7 +190,13 @@ def _media_type(url: str) -> str:
     return "application/pdf" if path.endswith(".pdf") else "application/octet-stream"
 
 
-_INPUT_IDS = {"message": "msg", "function_call_output": "fco", "function_call": "fc", "reasoning": "rs"}
+_INPUT_IDS = {
+    "message": "msg",
+    "function_call_output": "fco",
+    "function_call": "fc",
+    "reasoning": "rs",
+    "compaction": "cmp",
+}
 
 
 def listed_item(item: JsonObject, response: str, number: int) -> JsonObject:

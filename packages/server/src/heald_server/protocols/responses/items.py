@@ -7,6 +7,7 @@ import msgspec
 
 from heald.core.json import JsonObject, as_object, as_objects, encode_text
 from heald.core.turn import Usage
+from heald_server.protocols.shared.place_ids import place_id
 
 _PREFIXES = {
     "output_text": "msg",
@@ -22,28 +23,29 @@ _DELTAS = {
     "reasoning": "response.reasoning_summary_text.delta",
     "function_call": "response.function_call_arguments.delta",
 }
-_SESSION = "ses_"
-_DEFAULTS: JsonObject = {
+_DEFAULTS: JsonObject = {  # clients of Open Responses require every field
     "object": "response",
     "background": False,
     "conversation": None,
+    "frequency_penalty": 0.0,
     "instructions": None,
     "max_output_tokens": None,
     "max_tool_calls": None,
     "metadata": {},
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
     "prompt_cache_key": None,
     "reasoning": {"effort": None, "summary": None},
     "safety_identifier": None,
     "service_tier": "default",
     "store": True,
-    "temperature": None,
+    "temperature": 1.0,
     "text": {"format": {"type": "text"}},
     "tool_choice": "auto",
     "tools": [],
     "top_logprobs": 0,
-    "top_p": None,
+    "top_p": 1.0,
     "truncation": "disabled",
     "user": None,
 }
@@ -54,21 +56,12 @@ Named = tuple[str, JsonObject]
 
 def item_id(kind: str, session: str | None, seq: int) -> str:
     """The id of an item. It names the session and the event with which the item began."""
-    return f"{_PREFIXES[kind]}_{(session or '').removeprefix(_SESSION)}_{seq}"
+    return place_id(_PREFIXES[kind], session, seq)
 
 
 def response_id(session: str, seq: int) -> str:
     """The id of the response that was requested with an event."""
-    return f"resp_{session.removeprefix(_SESSION)}_{seq}"
-
-
-def parse_item_id(name: str) -> tuple[str, int] | None:
-    """Return the session and the seq that the id of a response or an item names."""
-    _, _, rest = name.partition("_")
-    session, _, seq = rest.rpartition("_")
-    if not session or not (seq.isascii() and seq.isdecimal()) or len(seq) > 15 or seq != str(int(seq)):
-        return None
-    return f"{_SESSION}{session}", int(seq)
+    return place_id("resp", session, seq)
 
 
 class OpenItem(msgspec.Struct):

@@ -22,8 +22,9 @@ from heald_server.dialects.frame import Frame
 from heald_server.held_elsewhere import HeldElsewhere
 from heald_server.http.errors import ApiError
 from heald_server.protocols.responses.dialect import ResponsesDialect
-from heald_server.protocols.responses.items import parse_item_id, response_id
+from heald_server.protocols.responses.items import response_id
 from heald_server.protocols.responses.tool_parameters import has_approvals, tool_label
+from heald_server.protocols.shared.place_ids import parse_place_id
 from heald_server.streams.event_hub import EncodedEvent
 from heald_server.streams.exchange_frames import ExchangeFrames, ExchangePart
 from heald_server.streams.log_tail import catch_up
@@ -98,7 +99,7 @@ async def _find_payload(
     context: ServerContext, owner: str, name: str, prefix: str, kind: type[T]
 ) -> tuple[SessionInfo, int, T] | None:
     """Find the event that the id of an item names: its session, its seq and its payload."""
-    place = parse_item_id(name) if name.startswith(prefix) else None
+    place = parse_place_id(name) if name.startswith(prefix) else None
     if place is None or place[1] < 1:
         return None
     try:

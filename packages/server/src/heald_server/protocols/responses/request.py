@@ -1,11 +1,6 @@
-"""Reads the parameters of a request for a response.
+"""Reads the parameters of a request for a response."""
 
-A parameter that cannot be honoured is refused, never ignored.
-"""
-
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from heald.agent.model_chain import ModelLike
 from heald.agent.typed_output import SchemaShape
@@ -13,11 +8,21 @@ from heald.core.json import JsonObject, as_list, as_object
 from heald.core.messages import ToolDefinition
 from heald.core.turn import Reason
 from heald.providers.model import Model
-from heald_server.protocols.responses.shapes import ResponseBody
-from heald_server.protocols.responses.tool_parameters import read_response_tools, read_tool_choice
+from heald_server.protocols.responses.tool_parameters import (
+    asks_for_agent_tools,
+    read_response_tools,
+    read_tool_choice,
+)
+from heald_server.protocols.shared.parameter_table import (
+    SHARED_DROPPED,
+    SHARED_IGNORED,
+    SHARED_REFUSED,
+    Parameter,
+    ParameterTable,
+    parameters,
+)
 from heald_server.protocols.shared.v1_parameters import (
     EFFORTS,
-    check_parameters,
     compile_output,
     read_flag,
     read_numbers,
@@ -42,10 +47,35 @@ _REPEATED = (
     "prompt_cache_retention",
 )
 """Parameters that a response repeats as they were given."""
-_DEFAULTS: Mapping[str, tuple[Any, ...]] = {"top_logprobs": (0,), "context_management": ([],)}
-"""Values of parameters that are not honoured which ask for nothing."""
-_KNOWN = frozenset(ResponseBody.__struct_fields__) - _DEFAULTS.keys()
-_INCLUDED = ("reasoning.encrypted_content",)
+RESPONSE_PARAMETERS = ParameterTable(
+    "POST /v1/responses",
+    [
+        *parameters("honoured", "", *(
+            "input", "model", "instructions", "stream", "store", "background", "previous_response_id",
+            "parallel_tool_calls", "temperature", "top_p", "max_output_tokens", "show_tools", "agent_tools",
+        )),
+        Parameter("conversation", "honoured", "names the conversation, to which the input is added"),
+        Parameter("tools", "honoured", "functions, and the tools of this server; other types are dropped"),
+        Parameter("tool_choice", "honoured", "a tool that was dropped is refused"),
+        Parameter("text", "honoured", "`verbosity` is dropped where the model's API does not have it"),
+        Parameter("reasoning", "honoured", "`effort` and `summary`; other fields are dropped"),
+        Parameter("include", "honoured", "log probabilities are refused, other names change nothing"),
+        Parameter("metadata", "honoured", "returned with the response"),
+        Parameter("truncation", "honoured", "returned with the response"),
+        Parameter("stream_options", "ignored", "changes nothing in the answer"),
+        *(row for row in SHARED_IGNORED if row.name != "metadata"),
+        *SHARED_DROPPED,
+        *parameters("dropped", "use `text`", "verbosity"),
+        Parameter("context_management", "dropped", "the server keeps a conversation within the context", ([],)),
+        *SHARED_REFUSED,
+        *parameters("refused", "there is one answer to a request", "n", "best_of"),
+        Parameter("top_logprobs", "refused", "an answer has no log probabilities", (0,)),
+        Parameter("prompt", "refused", "there are no stored prompts"),
+        Parameter("max_tool_calls", "refused", "the server has a budget of its own"),
+        Parameter("modalities", "refused", "answers are text", (["text"],)),
+    ],
+)  # fmt: skip
+_NOT_INCLUDED = ("message.output_text.logprobs",)
 _SUMMARIES = ("auto", "concise", "detailed")
 _VERBOSITIES = ("low", "medium", "high")
 _MAX_INSTRUCTIONS = 1_000_000
@@ -61,7 +91,12 @@ class ResponseRequest:
     in_background: bool
     previous: str | None
     instructions: str | None
+    conversation: str | None
     tools: list[ToolDefinition]
+    agent_tools: bool | None
+    """The agent's own tools are offered beside the client's; None: as the server is set."""
+    dropped: tuple[str, ...]
+    """Parameters that cannot be served."""
     settings: JsonObject
     """Fields of `Settings` that differ from the agent's own."""
     output: JsonObject | None
@@ -76,25 +111,34 @@ class ResponseRequest:
 
 def read_response_request(body: JsonObject, model: ModelLike | None) -> ResponseRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
-    check_parameters(body, _KNOWN, _DEFAULTS)
+    dropped = RESPONSE_PARAMETERS.check(body)
     settings: JsonObject = {}
     read_numbers(body, settings, ("max_output_tokens",))
-    tools, listed_tools = read_response_tools(body)
+    tools, listed_tools, other_tools = read_response_tools(body)
     read_tool_choice(body, settings, tools)
-    reasoning = _read_reasoning(body, settings)
-    text, output = _read_text(body, settings, model.endpoint.wire if isinstance(model, Model) else None)
+    reasoning = _read_reasoning(body, settings, dropped)
+    text, output = _read_text(body, settings, model.endpoint.wire if isinstance(model, Model) else None, dropped)
     _check_others(body)
     store, background = read_flag(body, "store"), read_flag(body, "background") or False
     if background and store is False:
         raise refusal("background", "A response in the background must be stored; leave store out.")
+    conversation = _read_conversation(body)
     repeated = {name: body[name] for name in _REPEATED if body.get(name) is not None}
+    if conversation is not None:
+        repeated["conversation"] = {"id": conversation}
+    agent_tools = read_flag(body, "agent_tools")
+    if agent_tools is None and asks_for_agent_tools({"tools": listed_tools}):
+        agent_tools = True
     return ResponseRequest(
         streams=read_flag(body, "stream") or False,
         is_stored=store is not False,
         in_background=background,
         previous=_text(body, "previous_response_id", 200),
+        conversation=conversation,
         instructions=_text(body, "instructions", _MAX_INSTRUCTIONS),
         tools=tools,
+        agent_tools=agent_tools,
+        dropped=(*dropped, *other_tools),
         settings=settings,
         output=output,
         parameters={**repeated, "tools": listed_tools, "reasoning": reasoning, "text": text}
@@ -109,19 +153,33 @@ def _text(body: JsonObject, name: str, limit: int) -> str | None:
     raise refusal(name, f"{name} is a text of at most {limit:,} characters.")
 
 
-def _read_fields(body: JsonObject, param: str, *names: str) -> JsonObject:
-    """Read a parameter that is an object. Another field than the known ones is refused, unless it is null."""
+def _read_conversation(body: JsonObject) -> str | None:
+    value = body.get("conversation")
+    name = as_object(value).get("id") if isinstance(value, dict) else value
+    if name is None:
+        return None
+    if not isinstance(name, str) or not 0 < len(name) <= _MAX_VALUE:
+        raise refusal(
+            "conversation", f"conversation is an id of at most {_MAX_VALUE} characters, or an object with one."
+        )
+    if body.get("previous_response_id") is not None:
+        raise refusal("conversation", "conversation and previous_response_id exclude each other; leave one out.")
+    if body.get("store") is False:
+        raise refusal("conversation", "A conversation is stored; leave store out.")
+    return name
+
+
+def _read_fields(body: JsonObject, param: str, dropped: list[str], *names: str) -> JsonObject:
+    """Read a parameter that is an object. Other fields than the known ones are dropped."""
     fields = body.get(param)
     if fields is not None and not isinstance(fields, dict):
         raise refusal(param, f"{param} is an object with {names[0]} and {names[1]}.")
-    for name, value in as_object(fields).items():
-        if value is not None and name not in names:
-            raise refusal(param, f"{param}.{name[:40]} is not supported here; leave it out.")
+    dropped += [f"{param}.{name[:40]}" for name, value in as_object(fields).items() if value and name not in names]
     return as_object(fields)
 
 
-def _read_reasoning(body: JsonObject, settings: JsonObject) -> JsonObject:
-    fields = _read_fields(body, "reasoning", "effort", "summary", "generate_summary")
+def _read_reasoning(body: JsonObject, settings: JsonObject, dropped: list[str]) -> JsonObject:
+    fields = _read_fields(body, "reasoning", dropped, "effort", "summary", "generate_summary")
     effort, summary = fields.get("effort"), fields.get("summary") or fields.get("generate_summary")
     if effort not in (None, *EFFORTS):
         raise refusal("reasoning", f"reasoning.effort is one of {', '.join(EFFORTS)}.")
@@ -132,16 +190,18 @@ def _read_reasoning(body: JsonObject, settings: JsonObject) -> JsonObject:
     return {"effort": effort, "summary": summary}
 
 
-def _read_text(body: JsonObject, settings: JsonObject, wire: str | None) -> tuple[JsonObject, JsonObject | None]:
+def _read_text(
+    body: JsonObject, settings: JsonObject, wire: str | None, dropped: list[str]
+) -> tuple[JsonObject, JsonObject | None]:
     """Return the parameter as the response shows it, and the schema of the answer."""
-    fields = _read_fields(body, "text", "format", "verbosity")
+    fields = _read_fields(body, "text", dropped, "format", "verbosity")
     repeated: JsonObject = {"format": {"type": "text"}}
     verbosity = fields.get("verbosity")
     if verbosity not in (None, *_VERBOSITIES):
         raise refusal("text", f"text.verbosity is one of {', '.join(_VERBOSITIES)}.")
-    if verbosity is not None:
-        if verbosity != "medium" and wire not in (None, "responses"):
-            raise refusal("text", "The API of this model has no verbosity; leave it out.")
+    if verbosity not in (None, "medium") and wire not in (None, "responses"):
+        dropped.append("text.verbosity")
+    elif verbosity is not None:
         settings["extra"] = {"text": {"verbosity": verbosity}} if verbosity != "medium" else {}
         repeated["verbosity"] = verbosity
     shape = as_object(fields.get("format"))
@@ -158,13 +218,11 @@ def _read_text(body: JsonObject, settings: JsonObject, wire: str | None) -> tupl
 
 
 def _check_others(body: JsonObject) -> None:
-    if as_object(body.get("stream_options")).get("include_obfuscation") is True:
-        raise refusal("stream_options", "include_obfuscation is not supported here; set it to false.")
     include = body.get("include")
     if include is not None and not isinstance(include, list):
         raise refusal("include", "include is a list of names.")
     for name in as_list(include):
-        if name not in _INCLUDED:
+        if name in _NOT_INCLUDED:
             raise refusal("include", f"{str(name)[:80]!r} cannot be included here; leave it out.")
     if body.get("truncation") not in (None, "auto", "disabled"):
         raise refusal("truncation", "truncation is auto or disabled.")

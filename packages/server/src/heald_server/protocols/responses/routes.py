@@ -10,17 +10,20 @@ from functools import partial
 from typing import TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from heald.core.json import JsonObject, as_object
 from heald_server.context import ServerContext
-from heald_server.dialects.exchange_dialect import ExchangeDialect
+from heald_server.dialects.dialect import Dialect
 from heald_server.http.errors import ApiError
 from heald_server.http.operations import caller_of, json_response
 from heald_server.http.parameters import check_parameters
 from heald_server.http.route_description import RouteDescription
+from heald_server.protocols.responses.compaction import ResponseCompactor
+from heald_server.protocols.responses.connection_responses import ConnectionResponses
 from heald_server.protocols.responses.dialect import ResponsesDialect
 from heald_server.protocols.responses.input_items import list_items, listed_item
 from heald_server.protocols.responses.log import (
@@ -32,21 +35,28 @@ from heald_server.protocols.responses.log import (
     read_input_items,
     read_response,
 )
-from heald_server.protocols.responses.request import read_response_request
+from heald_server.protocols.responses.request import RESPONSE_PARAMETERS, ResponseRequest, read_response_request
+from heald_server.protocols.responses.response_socket import ResponseSocket
 from heald_server.protocols.responses.shapes import (
+    CompactBody,
+    CompactedResponse,
     DeletedResponse,
     InputItems,
     InputItemsQuery,
     ResponseBody,
+    ResponseCreate,
     ResponseEvent,
+    ResponseSocketError,
     ResponseView,
     RetrieveQuery,
 )
 from heald_server.protocols.responses.start import ResponseStarter, StartedResponse
 from heald_server.protocols.shared.client_bodies import read_json, text_field
+from heald_server.protocols.shared.conversation_names import SESSION_HEADER, find_conversation_name
 from heald_server.protocols.shared.conversation_start import require_model
+from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import V1ErrorBody
-from heald_server.protocols.shared.v1_sessions import CLIENT_DISCONNECTED, failure_response
+from heald_server.protocols.shared.v1_sessions import CLIENT_DISCONNECTED
 from heald_server.protocols.shared.v1_sessions import V1Sessions as OpenAISessions
 from heald_server.streams.exchange_stream import ExchangeStreamResponse, collect_frames
 
@@ -62,6 +72,21 @@ _DESCRIPTIONS = (
         response=ResponseView,
         body=ResponseBody,
         events=(ResponseEvent,),
+        errors=("not_found", "conflict", "too_many", "budget"),
+    ),
+    _describe(
+        "WS",
+        "/v1/responses",
+        "Responses over a WebSocket, one after the other.",
+        body=ResponseCreate,
+        events=(ResponseEvent, ResponseSocketError),
+    ),
+    _describe(
+        "POST",
+        "/v1/responses/compact",
+        "Replace a conversation by one item with a summary.",
+        response=CompactedResponse,
+        body=CompactBody,
         errors=("not_found", "conflict", "too_many", "budget"),
     ),
     _describe(
@@ -91,6 +116,7 @@ class ResponseRoutes:
         self._context = context
         self._sessions = OpenAISessions(context)
         self._starter = ResponseStarter(context, self._sessions)
+        self._compactor = ResponseCompactor(context, self._sessions, self._starter)
 
     def routes(self) -> list[BaseRoute | RouteDescription]:
         at_holder = self._context.node.forwarder.at_holder
@@ -98,6 +124,8 @@ class ResponseRoutes:
         cancel = at_holder("cancel /v1/responses", self.cancel)
         return [
             Route("/v1/responses", self.create, methods=["POST"]),
+            WebSocketRoute("/v1/responses", self.socket),
+            Route("/v1/responses/compact", self._compactor.compact, methods=["POST"]),
             Route(_RESPONSE, self.retrieve, methods=["GET"]),
             Route(_RESPONSE, delete, methods=["DELETE"]),
             Route(f"{_RESPONSE}/cancel", cancel, methods=["POST"]),
@@ -111,13 +139,37 @@ class ResponseRoutes:
         body = await read_json(request)
         if not isinstance(body, dict):
             raise ApiError("invalid", "The body is an object with an input.")
-        fields = as_object(body)
+        parameters, started = await self._start(request, as_object(body))
+        response = await self._respond(request, started, parameters.streams, parameters.in_background)
+        return name_dropped(response, parameters.dropped)
+
+    async def socket(self, websocket: WebSocket) -> None:
+        await ResponseSocket(self._context, caller_of(websocket), websocket, self._start_on_socket).run()
+
+    async def _start_on_socket(
+        self, websocket: WebSocket, fields: JsonObject, connection: ConnectionResponses
+    ) -> StartedResponse:
+        return (await self._start(websocket, fields, connection))[1]
+
+    async def _start(
+        self, request: HTTPConnection, fields: JsonObject, connection: ConnectionResponses | None = None
+    ) -> tuple[ResponseRequest, StartedResponse]:
         model = require_model(self._context, text_field(fields, "model") or "")
         parameters = read_response_request(fields, self._sessions.open_model(model))
+        RESPONSE_PARAMETERS.note(parameters.dropped)
         items = list_items(fields.get("input"))
         await self._sessions.delete_ended()
-        started = await self._starter.start(caller_of(request).owner, model, parameters, items)
-        return await self._respond(request, started, parameters.streams, parameters.in_background)
+        name = find_conversation_name(request, {"conversation": parameters.conversation}, "conversation")
+        started = await self._starter.start(
+            caller_of(request).owner,
+            model,
+            parameters,
+            items,
+            name.value if name is not None else None,
+            request.headers.get(SESSION_HEADER),
+            connection,
+        )
+        return parameters, started
 
     async def _respond(
         self, request: Request, started: StartedResponse, streams: bool, in_background: bool
@@ -134,6 +186,7 @@ class ResponseRoutes:
                 response.info,
                 frames,
                 on_disconnect=None if in_background else lambda: exchange.cancel(CLIENT_DISCONNECTED),
+                failure=None if in_background else lambda headers: _failed(frames.dialect, headers),
             )
         if await collect_frames(request, context, caller, response.info, frames) is None:
             exchange.cancel(CLIENT_DISCONNECTED)
@@ -219,11 +272,15 @@ def _headers(started: StartedResponse) -> dict[str, str]:
     return headers | ({"X-Heald-Session": started.response.info.id} if started.is_stored else {})
 
 
-def _finished(dialect: ExchangeDialect | object, headers: dict[str, str]) -> Response:
+def _finished(dialect: Dialect, headers: dict[str, str]) -> Response:
     assert isinstance(dialect, ResponsesDialect)
-    if dialect.failure is not None:
-        return failure_response(dialect.failure, headers)
-    return json_response(dialect.response, headers=headers)
+    return _failed(dialect, headers) or json_response(dialect.response, headers=headers)
+
+
+def _failed(dialect: Dialect, headers: dict[str, str]) -> Response | None:
+    """The response for an exchange that failed; None for one that did not."""
+    assert isinstance(dialect, ResponsesDialect)
+    return dialect.failure.response(headers) if dialect.failure is not None else None
 
 
 def _read_query(request: Request, kind: type[T]) -> T:

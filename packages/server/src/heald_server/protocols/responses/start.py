@@ -17,10 +17,11 @@ from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.tools.client_results import parse_client_result
+from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
+from heald_server.protocols.responses.connection_responses import ConnectionResponses
 from heald_server.protocols.responses.input_items import ResponseInput, read_input
-from heald_server.protocols.responses.items import parse_item_id
 from heald_server.protocols.responses.log import (
     ReadResponse,
     StoredResponse,
@@ -35,16 +36,26 @@ from heald_server.protocols.responses.request import ResponseRequest
 from heald_server.protocols.responses.tool_parameters import has_approvals
 from heald_server.protocols.shared.client_answers import ClientAnswers, ClientResult
 from heald_server.protocols.shared.client_bodies import convert_messages, with_all_results
+from heald_server.protocols.shared.client_call_ids import find_answered_calls
 from heald_server.protocols.shared.client_conversation import ClientConversation
 from heald_server.protocols.shared.conversation_answers import resolve_answers
-from heald_server.protocols.shared.conversation_sessions import create_session
-from heald_server.protocols.shared.conversation_start import end_waiting
+from heald_server.protocols.shared.conversation_sessions import (
+    create_session,
+    find_ending_with,
+    find_or_create_session,
+    list_sessions,
+)
+from heald_server.protocols.shared.conversation_start import end_waiting, lock_conversation, offer_client_tools
 from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
+from heald_server.protocols.shared.place_ids import parse_place_id
 from heald_server.protocols.shared.v1_parameters import refusal
 from heald_server.protocols.shared.v1_sessions import V1Sessions as OpenAISessions
 from heald_server.protocols.shared.v1_sessions import configure_session
+from heald_server.session_request import deps_of
 
 KIND = "responses"
+_OUTPUT = ("item_reference", "reasoning", "function_call", "mcp_call")
+"""Types of items that a client has from a response, beside messages of the assistant."""
 _NOBODY = "Nobody can be asked over /v1/responses."
 
 
@@ -68,6 +79,10 @@ class _Asked:
     items: Sequence[JsonObject]
     read: ResponseInput
     previous: StoredResponse | None
+    home: ServerContext
+    """Where the previous response is."""
+    name: str | None
+    session: str | None
 
     @property
     def system(self) -> list[str]:
@@ -82,16 +97,26 @@ class ResponseStarter:
         self._sessions = sessions
 
     async def start(
-        self, owner: str, model: str, parameters: ResponseRequest, items: Sequence[JsonObject]
+        self,
+        owner: str,
+        model: str,
+        parameters: ResponseRequest,
+        items: Sequence[JsonObject],
+        name: str | None = None,
+        session: str | None = None,
+        connection: ConnectionResponses | None = None,
     ) -> StartedResponse:
-        """Start a response. Returns once its request is stored."""
+        """Start a response. Returns once its request is stored. `name` and `session` are the client's name for the
+        conversation that it sends, and our id of its session. A connection has responses that are not stored."""
         await self._context.meters.refresh(owner)
         self._context.meters.check_exchange(owner)
-        previous = None
+        previous, home = None, self._context
         if parameters.previous is not None:
-            previous = await find_response(self._context, owner, parameters.previous, "previous_response_id")
-        read = read_input(await self._resolve_references(owner, items))
-        asked = _Asked(owner, model, parameters, items, read, previous)
+            if connection is not None and connection.has_response(parameters.previous):
+                home = self._context.in_memory()
+            previous = await find_response(home, owner, parameters.previous, "previous_response_id")
+        read = read_input(await self.resolve_references(owner, items))
+        asked = _Asked(owner, model, parameters, items, read, previous, home, name, session)
         has_results = bool(read.messages) and read.messages[-1]["role"] == "tool"
         if has_results or read.decisions:
             continued = await self._continue(asked)
@@ -99,9 +124,12 @@ class ResponseStarter:
                 return continued
         if read.decisions:
             raise ApiError("conflict", "No approval waits for this answer any more; ask again.", param="input")
-        return await self._begin(asked)
+        started = await self._begin(asked)
+        if connection is None and not parameters.is_stored:
+            self._sessions.delete_later(started.exchange, started.response.info)
+        return started
 
-    async def _resolve_references(self, owner: str, items: Sequence[JsonObject]) -> list[JsonObject]:
+    async def resolve_references(self, owner: str, items: Sequence[JsonObject]) -> list[JsonObject]:
         """Replace references by the items that earlier responses returned."""
         items_by_session: dict[str, dict[str, JsonObject]] = {}
         resolved: list[JsonObject] = []
@@ -110,7 +138,7 @@ class ResponseStarter:
                 resolved.append(item)
                 continue
             name = str(item.get("id"))
-            place = parse_item_id(name)
+            place = parse_place_id(name)
             session = place[0] if place is not None else ""
             if session not in items_by_session:
                 items_by_session[session] = await self._items_of(owner, session)
@@ -138,16 +166,18 @@ class ResponseStarter:
             for block in _convert(read.messages[-1:])[0].content:
                 if isinstance(block, ToolResult):
                     results[block.id] = ClientResult(block.content, bool(block.is_error))
-        context = self._context if asked.request.is_stored or previous is not None else self._context.in_memory()
+        context = asked.home if asked.request.is_stored or previous is not None else self._context.in_memory()
         approvals = [
             (*await find_approval(context, asked.owner, name), answer) for name, answer in read.decisions.items()
         ]
         decisions = {approval: decision for _, approval, decision in approvals}
         candidates = [info.id for info, _, _ in approvals]
-        if previous is not None:
+        calls = await find_answered_calls(context, asked.owner, results)
+        if calls is not None and (previous is None or previous.info.id == calls.info.id):
+            candidates.append(calls.info.id)
+            results = {calls.ids[name]: result for name, result in results.items()}
+        elif previous is not None:
             candidates.append(previous.info.id)
-        else:
-            candidates += [session.session for session in context.open_sessions.find_waiting(set(results))]
         answers = ClientAnswers(decisions=decisions, results=results)
         for name in dict.fromkeys(candidates):
             info = await context.sessions.store.info(name)
@@ -178,7 +208,7 @@ class ResponseStarter:
             if session.current is not current or _waiting(session) != waiting:
                 return None
             response = self._publish(session, info, asked, current, digest, continues=True)
-            resolve_answers(session, answers)
+            resolve_answers(session, answers, Caller(info.owner).name)
             await session.flush()
         return StartedResponse(context, response, current, context is self._context)
 
@@ -188,18 +218,20 @@ class ResponseStarter:
         messages = _convert(asked.read.messages)
         context = self._context if asked.request.is_stored else self._context.in_memory()
         shape = await asyncio.to_thread(asked.request.output_shape)
-        info, message = await self._find_session(context, asked, messages)
-        async with context.open_sessions.use(info) as session:
-            await end_waiting(session)
-            digest = await self._prepare(context, info, session, asked)
-            if session.current is not None:
-                raise ApiError("conflict", "Another request runs in this conversation; wait for its end, or cancel it.")
-            exchange = session.send(message, output=shape)
-            response = self._publish(session, info, asked, exchange, digest)
-            context.meters.track_exchange(asked.owner, exchange)
-            await session.accepted(exchange)
-        if not asked.request.is_stored:
-            self._sessions.delete_later(exchange, info)
+        async with lock_conversation(self._conversation(asked, [])):
+            info, message = await self._find_session(context, asked, messages)
+            async with context.open_sessions.use(info) as session:
+                await end_waiting(session)
+                digest = await self._prepare(context, info, session, asked)
+                deps = await deps_of(context.make_deps, info)
+                if session.current is not None:
+                    raise ApiError(
+                        "conflict", "Another request runs in this conversation; wait for its end, or cancel it."
+                    )
+                exchange = session.send(message, output=shape, deps=deps)
+                response = self._publish(session, info, asked, exchange, digest)
+                context.meters.track_exchange(asked.owner, exchange)
+                await session.accepted(exchange)
         return StartedResponse(context, response, exchange, asked.request.is_stored)
 
     async def _find_session(
@@ -210,19 +242,43 @@ class ResponseStarter:
             session_info = await self._find_after(context, asked, asked.previous, messages)
             if session_info is not None:
                 return session_info, messages[-1]
-            messages = await self._with_history(asked.previous, messages)
+            messages = await self._with_history(asked.home, asked.previous, messages)
+        elif asked.request.conversation is not None:
+            return await self._find_conversation(context, asked, messages)
         *history, message = _complete(messages)
         conversation = self._conversation(asked, history)
         if asked.previous is not None or message.role != "user" or not asked.request.is_stored:
             return await create_session(context, conversation), message
-        info = await self._sessions.find(conversation) or await create_session(context, conversation)
-        self._sessions.remember(conversation, message, info)
-        return info, message
+        session_id = asked.session or _session_of(asked.items)
+        info = await find_ending_with(context, asked.owner, session_id, history) if session_id and history else None
+        return info or await find_or_create_session(context, conversation), message
+
+    async def _find_conversation(
+        self, context: ServerContext, asked: _Asked, messages: list[Message]
+    ) -> tuple[SessionInfo, Message]:
+        """Return the session that `conversation` names, to which the input is added, and the message."""
+        sessions = await list_sessions(context, self._conversation(asked, []))
+        if not sessions:
+            *history, message = _complete(messages)
+            return await find_or_create_session(context, self._conversation(asked, history), fresh=True), message
+        info = sessions[-1]
+        async with context.open_sessions.use(info, moves_waiting=True) as session:
+            await end_waiting(session)
+            if session.current is not None:
+                raise ApiError("conflict", "Another request runs in this conversation; wait for its end, or cancel it.")
+            model = asked.model or context.defaults.model
+            is_same_model = model == session.stored_settings.model
+            earlier = list(session.messages)
+        if len(messages) == 1 and messages[0].role == "user" and is_same_model:
+            return await context.sessions.store.info(info.id), messages[0]
+        *history, message = _complete([*earlier, *await _with_log_ids(context, asked.owner, messages)])
+        return await find_or_create_session(context, self._conversation(asked, history), fresh=True), message
 
     def _conversation(self, asked: _Asked, history: list[Message]) -> ClientConversation:
         return ClientConversation(
             owner=asked.owner,
             kind=KIND,
+            name=asked.name if asked.request.is_stored and asked.previous is None else None,
             history=history,
             model=asked.model,
             hidden_tools=("ask",),
@@ -233,12 +289,12 @@ class ResponseStarter:
         self, context: ServerContext, asked: _Asked, previous: StoredResponse, messages: Sequence[Message]
     ) -> SessionInfo | None:
         """Return the session of an earlier response, or a fork that ends with it; None if its history is needed."""
-        read = await _require_end(self._context, previous)
+        read = await require_end(asked.home, previous)
         assert read.end is not None
-        last = await is_last(self._context, previous, read.end)
+        last = await is_last(asked.home, previous, read.end)
         if read.is_paused and last:
-            await self._end_waiting(previous)
-        if context is not self._context or len(messages) != 1 or messages[0].role != "user":
+            await _end_waiting(asked.home, previous)
+        if context is not asked.home or len(messages) != 1 or messages[0].role != "user":
             return None
         settings = SessionSettings.of(previous.info.settings)
         model = asked.model or context.defaults.model
@@ -253,18 +309,13 @@ class ResponseStarter:
             await context.sessions.store.configure(fork.id, changed.data())
         return await context.sessions.store.info(fork.id)
 
-    async def _end_waiting(self, previous: StoredResponse) -> None:
-        """End the exchange of a response that waits for answers that do not come."""
-        async with self._context.open_sessions.use(previous.info) as session:
-            current = session.current
-            if current is not None and current.id == previous.request.exchange:
-                await end_waiting(session)
-
-    async def _with_history(self, previous: StoredResponse, messages: Sequence[Message]) -> list[Message]:
+    async def _with_history(
+        self, home: ServerContext, previous: StoredResponse, messages: Sequence[Message]
+    ) -> list[Message]:
         """Put the conversation up to an earlier response before new messages."""
-        read = await _require_end(self._context, previous)
-        history, results = await history_at(self._context, previous, read.end or 0)
-        first, *others = messages
+        read = await require_end(home, previous)
+        history, results = await history_at(home, previous, read.end or 0)
+        first, *others = await _with_log_ids(home, previous.info.owner, messages)
         if first.role == "tool" and history and history[-1].tool_calls:
             result_ids = {block.id for block in first.content if isinstance(block, ToolResult)}
             earlier = [result for result in results if result.id not in result_ids]
@@ -275,8 +326,11 @@ class ResponseStarter:
 
     async def _prepare(self, context: ServerContext, info: SessionInfo, session: Session, asked: _Asked) -> str:
         """Apply the parameters of a request. Returns the digest of its stored input."""
-        if session.client_tools != asked.request.tools:
-            await session.set_client_tools(asked.request.tools)
+        agent_tools = asked.request.agent_tools
+        precedence = self._context.settings.client_tools
+        if agent_tools is not None:
+            precedence = "beside" if agent_tools else "only"
+        await offer_client_tools(session, asked.request.tools, precedence)
         digest = await context.sessions.store.put_blob(info.id, encode(list(asked.items)))
         settings = dict(asked.request.settings)
         if asked.system:
@@ -298,12 +352,52 @@ class ResponseStarter:
         """Record the request in the log: its place there is the id of the response."""
         show = self._context.settings.show_tools or asked.request.parameters.get("show_tools") is True
         repeated = {"model": asked.model or "heald", "created_at": int(time())}
-        parameters = {**asked.request.parameters, **repeated, **({"show_tools": True} if show else {})}
+        sampling = {"temperature": session.settings.temperature, "top_p": session.settings.top_p}
+        parameters = {
+            **{name: value for name, value in sampling.items() if value is not None},
+            **asked.request.parameters,
+            **repeated,
+            **({"show_tools": True} if show else {}),
+        }
         request = ResponseRequested(exchange.id, parameters, digest, continues)
         session.publish(request)
         if not has_approvals(parameters):
             _refuse_questions(session, exchange)
         return StoredResponse(info, session.last_seq, request)
+
+
+async def _end_waiting(home: ServerContext, previous: StoredResponse) -> None:
+    """End the exchange of a response that waits for answers that do not come."""
+    async with home.open_sessions.use(previous.info) as session:
+        current = session.current
+        if current is not None and current.id == previous.request.exchange:
+            await end_waiting(session)
+
+
+async def _with_log_ids(context: ServerContext, owner: str, messages: Sequence[Message]) -> list[Message]:
+    """Give results that come before any other message the ids that their calls have in the log."""
+    first, *others = messages
+    names = [block.id for block in first.content if isinstance(block, ToolResult)]
+    calls = await find_answered_calls(context, owner, names) if names else None
+    if calls is None:
+        return [first, *others]
+    content = [
+        msgspec.structs.replace(block, id=calls.ids[block.id]) if isinstance(block, ToolResult) else block
+        for block in first.content
+    ]
+    return [msgspec.structs.replace(first, content=content), *others]
+
+
+def _session_of(items: Sequence[JsonObject]) -> str | None:
+    """The session that returned the last item of ours that the client sends back, by the id of this item."""
+    for item in reversed(items):
+        is_ours = item.get("type") in _OUTPUT or item.get("role") == "assistant"
+        names = [item.get(field) for field in ("id", "call_id")] if is_ours else []
+        for name in names:
+            place = parse_place_id(name) if isinstance(name, str) else None
+            if place is not None:
+                return place[0]
+    return None
 
 
 def _convert(messages: Sequence[JsonObject]) -> list[Message]:
@@ -341,7 +435,8 @@ def _refuse_questions(session: Session, exchange: ExchangeInterface) -> None:
     exchange.on_end(subscription.close)
 
 
-async def _require_end(context: ServerContext, response: StoredResponse) -> ReadResponse:
+async def require_end(context: ServerContext, response: StoredResponse) -> ReadResponse:
+    """Read a response. Raises `ApiError` while it runs."""
     read = await read_response(context, response)
     if read.end is None:
         raise ApiError(

@@ -11,28 +11,28 @@ LABEL = "heald"
 """The label under which a request lists the tools of the server."""
 
 
-def read_response_tools(body: JsonObject) -> tuple[list[ToolDefinition], list[JsonObject]]:
-    """Return the client's tools, and all tools as the response shows them."""
+def read_response_tools(body: JsonObject) -> tuple[list[ToolDefinition], list[JsonObject], list[str]]:
+    """Return the client's tools, all tools as the response shows them, and the types of those that are dropped.
+
+    Tools that only a provider can host are dropped, and so are namespaces of tools and tools that load later.
+    """
     tools = objects_in(body["tools"]) if body.get("tools") is not None else []
     if tools is None:
         raise refusal("tools", "tools is a list of tools.")
     functions: list[JsonObject] = []
+    labels: list[JsonObject] = []
+    dropped: list[str] = []
     for tool in tools:
-        if tool.get("type") == "function":
-            functions.append(tool)
-        elif tool.get("type") == "mcp" and tool.get("server_label") == LABEL:
+        if tool.get("type") == "mcp" and tool.get("server_label") == LABEL:
             _check_label(tool)
+            labels.append(tool)
+        elif tool.get("type") != "function" or tool.get("async") or tool.get("defer_loading"):
+            dropped.append(f"tools.{str(tool.get('type'))[:40]}")
         else:
-            raise refusal(
-                "tools",
-                f"Tools of the type {str(tool.get('type'))[:40]!r} are not supported here; there are function and, for "
-                f"the tools of this server, mcp with the server_label {LABEL!r}.",
-            )
-        if tool.get("async") or tool.get("defer_loading"):
-            raise refusal("tools", "async and defer_loading of a tool are not supported here; leave them out.")
+            functions.append(tool)
     definitions = read_tools({"tools": functions}) or []
     by_name = {definition.name: definition for definition in definitions}
-    return definitions, [_shown(tool, by_name) for tool in tools]
+    return definitions, [_shown(tool, by_name) for tool in [*functions, *labels]], dropped
 
 
 def _check_label(tool: JsonObject) -> None:
@@ -59,6 +59,11 @@ def _shown(tool: JsonObject, definitions: Mapping[str, ToolDefinition]) -> JsonO
 def tool_label(parameters: JsonObject) -> str | None:
     """The label under which the tools of the server are shown; None: they are hidden."""
     return LABEL if parameters.get("show_tools") is True or _mcp_tools(parameters) else None
+
+
+def asks_for_agent_tools(parameters: JsonObject) -> bool:
+    """Whether the client lists the tools of the server beside its own."""
+    return bool(_mcp_tools(parameters))
 
 
 def has_approvals(parameters: JsonObject) -> bool:

@@ -123,6 +123,22 @@ def _check_media(message: Message) -> None:
             )
 
 
+def split_tools(body: JsonObject) -> tuple[list[JsonObject], list[str]]:
+    """Split the tools of a body into functions, and the types of all others, which only a provider can host."""
+    if body.get("tools") is None:
+        return [], []
+    tools = objects_in(body["tools"])
+    if tools is None:
+        raise ApiError("invalid", "tools is a list of tools.", param="tools")
+    types = [str(tool.get("type"))[:40] for tool in tools if _is_hosted(tool)]
+    return [tool for tool in tools if not _is_hosted(tool)], types
+
+
+def _is_hosted(tool: JsonObject) -> bool:
+    """Whether a tool is of another type than a function, and does not have its fields either."""
+    return tool.get("type") not in (None, "function") and not isinstance(tool.get("function"), dict)
+
+
 def read_tools(body: JsonObject) -> list[ToolDefinition] | None:
     """The client's own tools; None if the body does not name any."""
     if body.get("tools") is None:

@@ -3,6 +3,7 @@
 import msgspec
 
 from heald.core.messages import Message, ToolDefinition
+from heald.tools.client_tools import ClientPrecedence
 
 
 class ClientConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +19,8 @@ class ClientConversation(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     tools: list[ToolDefinition] | None = None
     """The client's own tools; None if its requests do not name them."""
+    precedence: ClientPrecedence = "beside"
+    """How they stand to the agent's own."""
     hidden_tools: tuple[str, ...] = ()
     """Names of tools that a session of this kind does without."""
     is_kept: bool = True

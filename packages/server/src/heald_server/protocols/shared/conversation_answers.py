@@ -9,6 +9,7 @@ from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store import iterate_events
 from heald.tools.client_results import parse_client_result
+from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
 from heald_server.dialects.exchange_dialect import ExchangeDialect
 from heald_server.protocols.shared.client_answers import ClientAnswers
@@ -52,7 +53,7 @@ async def continue_exchange(
         if not requested or any(_is_too_late(event, answers) for event in events):
             return None
         begin = _feed_to_pause(dialect, events, max(requested.values()))
-        resolve_answers(session, answers)
+        resolve_answers(session, answers, Caller(info.owner).name)
         answered = frozenset(requested) & frozenset(answers.results)
         exchange = events[0].exchange or ""
         return ExchangePart(exchange, begin, pause_from=begin + 1, is_continued=True, answered=answered)
@@ -91,16 +92,17 @@ def _feed_to_pause(dialect: ExchangeDialect, events: Sequence[Event], requested:
     return requested
 
 
-def resolve_answers(session: Session, answers: ClientAnswers) -> None:
-    """Give the running exchange the client's decisions, answers and results."""
+def resolve_answers(session: Session, answers: ClientAnswers, by: str) -> None:
+    """Give the running exchange the client's decisions, answers and results. `by` is the name of the caller, for the
+    log."""
     for approval in session.approvals:
         decision = answers.decisions.get(approval.approval)
         if decision is None:
             continue
         if decision.approved:
-            session.approve(approval.approval, arguments=decision.arguments)
+            session.approve(approval.approval, arguments=decision.arguments, by=by)
         else:
-            session.deny(approval.approval, decision.reason)
+            session.deny(approval.approval, decision.reason, by=by)
     for question in session.questions:
         if question.question in answers.answers:
             session.answer(question.question, answers.answers[question.question])

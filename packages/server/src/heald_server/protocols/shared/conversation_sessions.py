@@ -1,15 +1,18 @@
 """Finds the session that a client's conversation continues, or creates one.
 
-The session of that name continues as long as both sides hold the same conversation. If the client went back to an
-earlier point, the session is rewound to it; otherwise a new session begins with the client's messages as its history.
+A session continues only if the client names it, and as long as both sides hold the same conversation: equal words alone
+are no name, because two people may have said the same. If the client went back to an earlier point, the session is
+rewound to it; otherwise a new session begins with the client's messages as its history.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 import msgspec
 
 from heald.core.events import ExchangeResponse
 from heald.core.json import encode
+from heald.core.messages import Message
 from heald.sessions.history import SessionHistory
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
@@ -48,19 +51,41 @@ async def list_sessions(context: ServerContext, conversation: ClientConversation
 
 
 async def find_or_create_session(
-    context: ServerContext, conversation: ClientConversation, *, rewinds: bool = False, fresh: bool = False
+    context: ServerContext,
+    conversation: ClientConversation,
+    *,
+    rewinds: bool = False,
+    fresh: bool = False,
+    appends: bool = False,
 ) -> SessionInfo:
     """Find the session that continues a conversation, or create one, with `fresh` always.
 
-    With `rewinds` the client went back on purpose.
+    With `rewinds` the client went back on purpose; with `appends` it sends its new message without the earlier ones.
     """
     sessions = await list_sessions(context, conversation)
+    if appends and sessions:
+        return max(sessions, key=lambda info: info.updated)
     for info in reversed(sessions):
         if not fresh and await _fit_session(context, info, conversation, rewinds):
             return info
     number = len(sessions)
     name = session_name(conversation, number) if conversation.name is not None and number < MAX_SESSIONS else None
     return await create_session(context, conversation, name)
+
+
+async def find_ending_with(
+    context: ServerContext, owner: str, session_id: str, history: Sequence[Message]
+) -> SessionInfo | None:
+    """Return a session of an owner if it is free and its conversation is the one that the client sent."""
+    opened = context.open_sessions
+    try:
+        info = await opened.find_info(owner, session_id)
+        async with opened.use(info, moves_waiting=True) as session:
+            is_free = session.current is None or bool(session.client_calls)
+            is_same = is_same_conversation(exchanged_texts(history), exchanged_texts(session.messages))
+            return await context.sessions.store.info(session_id) if is_free and is_same else None
+    except ApiError:
+        return None
 
 
 async def _fit_session(

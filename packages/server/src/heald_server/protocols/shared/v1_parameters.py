@@ -1,7 +1,6 @@
-"""Parameters of requests to /v1. One that cannot be honoured is refused, never ignored."""
+"""Reads parameters of requests to /v1 into the settings of a request to the model."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from heald.agent.typed_output import SchemaShape
 from heald.core.errors import ConfigurationError
@@ -9,13 +8,6 @@ from heald.core.json import JsonObject
 from heald_server.http.errors import ApiError
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
-
-
-def check_parameters(body: JsonObject, supported: frozenset[str], defaults: Mapping[str, tuple[Any, ...]]) -> None:
-    """Refuse a parameter that is not known, unless its value is one of its `defaults`, which ask for nothing."""
-    for name, value in body.items():
-        if name not in supported and value is not None and value not in defaults.get(name, ()):
-            raise refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
 
 
 def compile_output(schema: JsonObject | None, param: str) -> SchemaShape | None:

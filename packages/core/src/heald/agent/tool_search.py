@@ -1,0 +1,122 @@
+"""Offers many tools by name only: the model finds those that it needs.
+
+The tools of a request are the same from the first turn to the last, so that the provider's cache of the prompt holds:
+what a search finds is described in its result, and called with `use_tool`.
+"""
+
+from typing import TYPE_CHECKING
+
+from heald.agent.conversation import Conversation
+from heald.agent.strategy import NextRequest, Strategy
+from heald.core.json import as_object, encode
+from heald.core.messages import ToolDefinition, ToolResult
+from heald.tools.definitions import Tool
+
+if TYPE_CHECKING:
+    from heald.tools.tool_finder import ToolFinder
+
+SHARE = 0.1
+"""The share of the model's context above which tools are found by a search."""
+_LARGE_CONTEXT = 75_000
+"""Tokens of a context that count: each request pays for its tools, however large the context is."""
+_BYTES_PER_TOKEN = 3.2
+_FEW, _FEW_BYTES = 8, 2_000
+"""So many tools, and definitions of so many bytes, are always offered in full."""
+_LIST_BYTES = 7_000
+"""The most bytes of the list of tools."""
+_LIST_SHARE = 0.5
+"""The most of the allowed share that the list may have."""
+
+
+class ToolSearch(Strategy):
+    """Replaces the definitions of many tools by a list and two tools that lead to them.
+
+    Built-in tools and those of clients are always offered in full."""
+
+    def __init__(self, share: float = SHARE) -> None:
+        self._share = share
+        self._seen: list[ToolDefinition] = []
+        self._offered: list[ToolDefinition] = []
+        self._finder: ToolFinder | None = None
+        self._length = 0
+
+    def attach(self, conversation: Conversation) -> None:
+        super().attach(conversation)
+        runtime = conversation.runtime
+        find_hosted = runtime.find_hosted
+
+        def find(name: str) -> Tool | None:
+            return self._find_tool(name) or (find_hosted(name) if find_hosted is not None else None)
+
+        runtime.find_hosted = find
+
+    async def before_turn(self, request: NextRequest) -> None:
+        if len(request.tools) <= _FEW:
+            return
+        if request.tools != self._seen:  # lists compare the identity of their elements first
+            offered = await self._choose(request.tools)
+            self._seen, self._offered = request.tools, offered
+        if self._finder is not None and self._finder.found:
+            self._restore_found(self._finder.found)
+        request.tools = self._offered
+
+    def _restore_found(self, found: dict[str, ToolDefinition]) -> None:
+        """Offer the tools in full whose descriptions a compaction removed. The prompt is another one then anyway."""
+        messages = self.conversation.messages
+        is_shorter, self._length = len(messages) < self._length, len(messages)
+        if not is_shorter:
+            return
+        from heald.tools.tool_finder import FIND_TOOLS
+
+        described = {
+            name
+            for message in messages
+            for block in message.content
+            if isinstance(block, ToolResult) and block.name == FIND_TOOLS
+            for name in as_object(block.data).get("tools", [])
+        }
+        offered = {tool.name for tool in self._offered}
+        self._offered = self._offered + [
+            definition for name, definition in found.items() if name not in described | offered
+        ]
+
+    async def _choose(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
+        """Return the tools of the next request."""
+        from heald.tools.tool_finder import FIND_TOOLS, USE_TOOL, ToolFinder
+
+        size = sum(len(encode(tool)) for tool in tools)
+        if size <= _FEW_BYTES:
+            return tools
+        context_size = await self.conversation.window.size()
+        most = min(context_size or _LARGE_CONTEXT, _LARGE_CONTEXT) * self._share * _BYTES_PER_TOKEN
+        choice = self.conversation.settings.tool_choice
+        hidden = [tool for tool in tools if not self._is_pinned(tool) and tool.name != choice]
+        reserved = {FIND_TOOLS, USE_TOOL} & {tool.name for tool in tools}
+        if size <= most or len(hidden) <= 1 or reserved:
+            self._finder = None
+            return tools
+        self._finder = finder = ToolFinder(hidden, room=min(_LIST_BYTES, round(most * _LIST_SHARE)))
+        names = {tool.name for tool in hidden}
+        return [tool for tool in tools if tool.name not in names] + [tool.definition for tool in finder.tools]
+
+    def _is_pinned(self, definition: ToolDefinition) -> bool:
+        from heald.agent.handover_tool import HAND_OVER
+        from heald.tools.families import builtin_descriptions
+
+        if definition.name == HAND_OVER:
+            return True
+        tool = self.conversation.runtime.registry.find(definition.name)
+        return tool is None or tool.on_client or tool.definition.description in builtin_descriptions()
+
+    def _find_tool(self, name: str) -> Tool | None:
+        """`use_tool` works from the start: a process that continues a session may find calls of it."""
+        from heald.tools.tool_finder import FIND_TOOLS, USE, USE_TOOL, ToolFinder
+
+        if name == USE_TOOL:
+            return USE
+        if name != FIND_TOOLS:
+            return None
+        if self._finder is None:
+            registry = self.conversation.runtime.registry
+            return ToolFinder(registry.definitions, room=0).tools[0]
+        return self._finder.tools[0]

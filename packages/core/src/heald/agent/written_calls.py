@@ -1,0 +1,43 @@
+"""Calls that a model writes as text: keeps the rules by which they count up to date."""
+
+from typing import TYPE_CHECKING, cast
+
+from heald.agent.conversation import Conversation
+from heald.agent.strategy import NextRequest, Strategy, StreamTurn
+from heald.agent.text_editing import TextEditing
+from heald.providers.base import OnEvent, ProviderTurn
+from heald.tools.text_call_trust import is_text_call
+
+if TYPE_CHECKING:
+    from heald.providers.session import WireSession
+
+
+class WrittenCalls(Strategy):
+    """Lets no text count as a call on an endpoint that has reported one, nor one whose arguments do not fit."""
+
+    def __init__(self, text_editing: TextEditing) -> None:
+        self._text_editing = text_editing
+
+    def attach(self, conversation: Conversation) -> None:
+        super().attach(conversation)
+        for message in conversation.messages:
+            conversation.runtime.text_calls.read_message(message)
+
+    async def before_turn(self, request: NextRequest) -> None:
+        runtime = self.conversation.runtime
+        runtime.needs_text_calls = lambda: self._text_editing.needs_text
+        if not getattr(self.conversation.session, "may_write_calls", False):
+            return
+        session = cast("WireSession", self.conversation.session)
+        session.fits = runtime.fits
+        session.parses_calls = session.model.provider in runtime.text_calls.parsing_providers
+
+    async def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
+        turn = await stream(on_event)
+        if not turn.tool_calls:
+            return turn
+        trust = self.conversation.runtime.text_calls
+        trust.read_message(turn.message)
+        if not trust.approved and any(is_text_call(call) for call in turn.tool_calls):
+            await self._text_editing.find_size()
+        return turn

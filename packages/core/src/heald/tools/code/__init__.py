@@ -1,0 +1,1 @@
+"""Code mode: a program that calls the tools of the agent."""

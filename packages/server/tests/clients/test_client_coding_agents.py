@@ -1,0 +1,132 @@
+"""Coding agents of others, unchanged from their registry, with the server as their model: codex and opencode."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from heald.core.errors import AuthenticationFailed
+from heald.core.messages import ToolResult
+from heald.providers.scripted import Script, ScriptedRequest
+from registry_clients import npm_folder
+from serving_parts import TOKEN, S, Served, served
+
+pytestmark = pytest.mark.clients
+
+CODEX, OPENCODE = "@openai/codex@0.169.0", "opencode-ai@1.18.18"
+MARK = "the mark is 42"
+
+
+def script(request: ScriptedRequest) -> Script:
+    """Uses the client's own tool to find the mark, and repeats the result."""
+    names = {tool.name for tool in request.tools}
+    last = request.messages[-1]
+    if last.role == "tool":
+        return "Result: " + "".join(block.text for block in last.content if isinstance(block, ToolResult))
+    if "mark" not in last.words:
+        return f"Answer {sum(message.role == 'user' for message in request.messages)}."
+    if "exec_command" in names:
+        return ["I look.", S.call("exec_command", cmd="cat mark.txt")]
+    return ["I look.", S.call("read", filePath=str(Path(os.environ["HEALD_TEST_FOLDER"]) / "mark.txt"))]
+
+
+async def run(*command: str, cwd: Path, env: dict[str, str]) -> str:
+    """Run a command to its end, and return what it printed."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env={**os.environ, "PWD": str(cwd), **env},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        async with asyncio.timeout(240):
+            output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, output.decode()[-3000:]
+    return output.decode()
+
+
+async def _program(package: str, pattern: str) -> str:
+    """A program of a package. Scripts of packages are not run, so it is the one for this machine itself."""
+    folder = await asyncio.to_thread(npm_folder, package)
+    program = next((folder / "node_modules").glob(pattern), None)
+    if program is None:
+        pytest.skip(f"{package} has no program for this machine")
+    return str(program)
+
+
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "mark.txt").write_text(MARK)
+    monkeypatch.setenv("HEALD_TEST_FOLDER", str(folder))
+    return folder
+
+
+def _configure_codex(home: Path, server: Served) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(
+        'model = "heald"\nmodel_provider = "heald"\n[model_providers.heald]\nname = "heald"\n'
+        f'base_url = "{server.url}/v1"\nenv_key = "HEALD_TOKEN"\nwire_api = "responses"\n'
+    )
+
+
+async def test_codex_runs_its_shell_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    codex = await _program(CODEX, ".bin/codex")
+    folder, home = _folder(tmp_path, monkeypatch), tmp_path / "codex"
+    async with served(tmp_path, lambda: S([script] * 60)) as server:
+        _configure_codex(home, server)
+        env = {"CODEX_HOME": str(home), "HEALD_TOKEN": TOKEN}
+        # codex has a sandbox of its own, which does not work inside of every other one
+        begin = (codex, "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access")
+        first = await run(*begin, "Find the mark", cwd=folder, env=env)
+        second = await run(*begin, "resume", "--last", "Thanks", cwd=folder, env=env)
+        assert (await server.context.sessions.list()).sessions == []  # it asks for store: false
+    assert "I look." in first
+    assert MARK in first.rpartition("Result:")[2]
+    assert "Answer" in second
+
+
+async def test_codex_does_not_repeat_a_permanent_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    codex = await _program(CODEX, ".bin/codex")
+    folder, home = _folder(tmp_path, monkeypatch), tmp_path / "codex"
+    requests: list[ScriptedRequest] = []
+
+    def fails(request: ScriptedRequest) -> Script:
+        requests.append(request)
+        return [S.fail(AuthenticationFailed("The key is not valid.", status=401))]
+
+    async with served(tmp_path, lambda: S([fails] * 60)) as server:
+        _configure_codex(home, server)
+        env = {"CODEX_HOME": str(home), "HEALD_TOKEN": TOKEN}
+        with pytest.raises(AssertionError, match="The key is not valid"):
+            await run(codex, "exec", "--skip-git-repo-check", "Hello", cwd=folder, env=env)
+    assert len(requests) == 1
+
+
+async def test_opencode_runs_its_tools_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opencode = await _program(OPENCODE, "opencode-*-*/bin/opencode")
+    folder, home = _folder(tmp_path, monkeypatch), tmp_path / "home"
+    home.mkdir()
+    async with served(tmp_path, lambda: S([script] * 60)) as server:
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Heald",
+            "options": {"baseURL": f"{server.url}/v1", "apiKey": TOKEN},
+            "models": {"heald": {"name": "heald"}},
+        }
+        (folder / "opencode.json").write_text(json.dumps({"provider": {"heald": provider}, "model": "heald/heald"}))
+        env = {"OPENCODE_CONFIG": str(folder / "opencode.json"), "OPENCODE_DISABLE_AUTOUPDATE": "1", "HOME": str(home)}
+        env |= {f"XDG_{name}_HOME": str(home / name) for name in ("DATA", "CONFIG", "STATE")}
+        begin = (opencode, "run", "--model", "heald/heald")
+        first = await run(*begin, "Find the mark", cwd=folder, env=env)
+        second = await run(*begin, "-c", "Thanks", cwd=folder, env=env)
+    assert MARK in first
+    assert "Answer 2." in second

@@ -1,0 +1,70 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Attachment } from "../src/chat/attachments";
+import { Composer } from "../src/chat/composer";
+import { unsentAttachments, unsentText } from "../src/chat/unsent";
+import { Conversation } from "../src/log/conversation";
+import { type Deferred, deferred, mount, press, write } from "./mounted";
+
+const sent: { body: string; answer: Deferred<Response> }[] = [];
+
+beforeEach(() => {
+  sent.length = 0;
+  localStorage.clear();
+  sessionStorage.clear();
+  vi.stubGlobal("fetch", (_: unknown, init?: RequestInit) => {
+    const answer = deferred<Response>();
+    sent.push({ body: String(init?.body), answer });
+    return answer.promise;
+  });
+});
+
+afterEach(() => vi.unstubAllGlobals());
+
+const attachment = (id: string): Attachment => ({ id, kind: "image", name: `${id}.png`, data: "" });
+const accepted = () => Response.json({ exchange: "ex_1", request: "ex_1" });
+const composer = (session: string) => <Composer key={session} session={session} conversation={new Conversation(session)} />;
+
+test("words that are written while a message is being sent stay", async () => {
+  const { box } = await mount(composer("s1"));
+  const area = box.querySelector("textarea");
+  await write(area, "Build it.");
+  await press(area, "Enter");
+  expect(sent).toHaveLength(1);
+  await write(area, "Build it. And test it.");
+  await sent[0]?.answer.resolve(accepted());
+  expect(area?.value).toBe("And test it.");
+  await press(area, "Enter");
+  expect(sent[1]?.body).toContain("And test it.");
+  expect(sent[1]?.body).not.toContain("Build it.");
+  await sent[1]?.answer.resolve(accepted());
+  expect(area?.value).toBe("");
+});
+
+test("a message that is sent while another view is open does not come back", async () => {
+  const { box, render } = await mount(composer("s2"));
+  await write(box.querySelector("textarea"), "Only once.");
+  await press(box.querySelector("textarea"), "Enter");
+  await render(composer("s3"));
+  await render(composer("s2"));
+  expect(box.querySelector("textarea")?.value).toBe("Only once.");
+  await sent[0]?.answer.resolve(accepted());
+  expect(box.querySelector("textarea")?.value).toBe("");
+});
+
+test("a message that was not sent stays whole", async () => {
+  const { box } = await mount(composer("s4"));
+  const area = box.querySelector("textarea");
+  await write(area, "Build it.");
+  await press(area, "Enter");
+  await write(area, "Build it. Now.");
+  await sent[0]?.answer.resolve(Response.json({ error: { code: "invalid", message: "No." } }, { status: 400 }));
+  expect(area?.value).toBe("Build it. Now.");
+});
+
+test("only what was sent is taken out", () => {
+  expect(unsentText("abc def", "abc")).toBe("def");
+  expect(unsentText("something else", "abc")).toBe("something else");
+  const [first, second] = [attachment("a"), attachment("b")];
+  expect(unsentAttachments([{ ...first, role: "mobile" }, second], [first])).toEqual([second]);
+});
