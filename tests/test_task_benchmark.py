@@ -39,7 +39,7 @@ async def test_the_tables() -> None:
             output = (await process.communicate())[0].decode()
     assert process.returncode == 0, output
     rows = [line for line in output.splitlines() if line.startswith("| heald |")]
-    assert rows[0].startswith("| heald | 1 | 2 | 200 | 20 |"), output
+    assert rows[0].startswith("| heald | 1 | 3 | 300 | 30 |"), output  # the second task has one reminder
     assert rows[1].startswith("| heald | 1 | 3 | 300 | 30 |"), output
 
 

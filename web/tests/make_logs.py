@@ -21,12 +21,14 @@ from heald.core.context_events import ConversationCompacted, ConversationRestore
 from heald.core.envelope import Event, decode_event
 from heald.core.errors import InvalidRequest, Overloaded
 from heald.core.events import (
+    AgentChanged,
     ApprovalRequested,
     ConversationSteered,
     ConversationWaiting,
     FileAccepted,
     FileChanged,
     QuestionAsked,
+    SessionForked,
     SessionReleased,
     SessionResumed,
     SessionRewound,
@@ -288,6 +290,8 @@ async def context_and_clients() -> Recording:
         PromptProgress("msg_1", 40, 100),
         ConversationSteered(user_message("And this.")),
         ResponseRequested("ex_1", {}, sha256(b"[]").hexdigest()),
+        AgentChanged("refunds", "front", "scripted/model"),
+        SessionForked("ses_1", 3),
         SessionReleased(),
     ):
         it.agent.publish(payload)

@@ -33,7 +33,7 @@ _NOT_SET: dict[str, set[str]] = {
     "build": {"pictures", "text", "url", "video", "start", "force", "json"},
     "chat": {"folder", "resume"},
     "acp": set(),
-    "run": {"prompt", "image", "json", "stream", "attempts", "check", "apply", "keep"},
+    "run": {"prompt", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},
     "eval": {"targets", "force", "json"},
 }
 """What is said each time anew: the work itself, what may be overwritten, how a script is answered, and the token."""

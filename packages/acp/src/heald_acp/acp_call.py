@@ -6,7 +6,7 @@ Either side may know a call first. A reader waits for the missing part; the end 
 import asyncio
 from collections.abc import Callable
 
-from heald.agent.hosted_tools import HostedCall
+from heald.agent.hosted_call import HostedCall
 from heald.core.ids import new_id
 from heald.core.json import JsonObject
 from heald.providers.tool_host import Outcome

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from heald.agent.hosted_tools import HostedCall
+from heald.agent.hosted_call import HostedCall
 from heald.core.errors import ConnectionFailed, HealdError, InvalidRequest, ProviderError
 from heald.core.ids import new_id
 from heald.core.json import JsonObject, as_object, as_objects

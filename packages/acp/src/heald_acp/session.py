@@ -7,7 +7,8 @@ truth: a new process, after a crash, a fork or an undo, gets the conversation so
 import asyncio
 from collections.abc import Callable
 
-from heald.agent.hosted_tools import HostedCall, HostedKind
+from heald.agent.hosted_call import HostedCall
+from heald.agent.hosted_tools import HostedKind
 from heald.agent.instructions import DEFAULT
 from heald.core.errors import ConfigurationError, IncompleteStream, InvalidRequest, ProviderError
 from heald.core.json import JsonObject, encode_text

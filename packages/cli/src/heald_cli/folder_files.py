@@ -6,12 +6,12 @@ programs in the home folder: they were not written for Heald.
 
 import os
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heald.config.paths import config_home
 from heald.config.trust import TrustState, state_of
+from heald.core.digest import sha256
 
 if TYPE_CHECKING:
     from heald.tools.claude_hooks import ClaudeHook

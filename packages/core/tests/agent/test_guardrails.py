@@ -22,6 +22,7 @@ from heald.core.events import (
     TextDelta,
     ToolOutputDelta,
 )
+from heald.core.json import encode_text
 from heald.core.messages import Message, ToolResult
 from heald.core.payload import Payload
 from heald.core.turn import Usage
@@ -278,7 +279,7 @@ async def test_a_refused_result_does_not_reach_the_model(ending: str) -> None:
     log.prove()
     (result,) = log.of(ToolResult)
     assert (result.status, result.text) == ("error", "The guardrail no_orders stopped the result: It gives orders.")
-    assert "IGNORE" not in str(model.requests[1].messages)
+    assert "IGNORE" not in encode_text(model.requests[1].messages)
 
 
 async def test_pieces_of_a_result_that_passes_are_whole() -> None:

@@ -271,5 +271,5 @@ async def test_a_run_loads_little_before_its_first_request(tmp_path: Path) -> No
     assert "heald.providers.session" in loaded
     assert loaded & set(UNUSED) == set()
     assert (
-        len([name for name in loaded if name.startswith("heald.")]) < 240
+        len([name for name in loaded if name.startswith("heald.")]) < 250
     )  # a module holds one noun; what they cost is measured by benchmarks.startup

@@ -13,7 +13,7 @@ import pytest
 
 import heald
 from heald.core.events import FilePreview
-from heald.core.json import loads
+from heald.core.json import encode_text, loads
 from heald.core.messages import ToolCall, ToolDefinition, ToolResult, user_message
 from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
@@ -319,7 +319,7 @@ async def test_retrieve_option_returns_the_code_of_another_variant(tmp_path: Pat
     seen: list[str] = []
 
     def second(request: Any) -> str:
-        seen.append(str(request.messages[-1]))
+        seen.append(encode_text(request.messages[-1]))
         return "Done."
 
     model = lambda: S([[S.call("retrieve_option", option_number=2)], second])  # noqa: E731

@@ -110,7 +110,7 @@ def test_every_event_has_a_type() -> None:
     named = set(
         re.findall(r'"([a-z]+_[a-z_]+)"', (PACKAGE / "src" / "events.ts").read_text().split("EVENT_TYPES", 1)[1])
     )
-    outside = {"conversation_queued", "conversation_dequeued", "file_accepted", "session_rewound"}
+    outside = {"conversation_queued", "conversation_dequeued", "file_accepted", "session_forked", "session_rewound"}
     assert named == PAYLOADS.keys() - outside | {"tool_use_message_update"}
 
 

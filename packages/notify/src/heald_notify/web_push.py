@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, encode
 
@@ -121,7 +122,7 @@ def _import_curve():
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
     except ImportError:
-        raise ConfigurationError("Web Push needs the package cryptography: pip install 'heald-notify[push]'.") from None
+        raise ConfigurationError(f"Web Push needs the package cryptography: {install_advice('notify')}") from None
     return ec, decode_dss_signature
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 from studio_parts import Atelier, atelier, model_at, page, picture, writer
 
 from heald.core.errors import ServerFault
-from heald.core.json import loads
+from heald.core.json import encode_text, loads
 from heald.core.messages import Image as Shown
 from heald.core.messages import Text
 from heald.providers.scripted import ScriptedRequest as Asked
@@ -174,7 +174,7 @@ async def test_an_update_goes_on_from_history_file_options_and_element(tmp_path:
             assert phrase in words
         assert _pictures(first) == 2
         assert "Buttons are octagonal." in first.settings.system
-        assert "<h1>Second</h1>" in str(second.messages[-1])
+        assert "<h1>Second</h1>" in encode_text(second.messages[-1])
 
 
 async def test_the_request_in_the_history_is_not_doubled_and_an_unchanged_page_is_shown(tmp_path: Path) -> None:

@@ -6,23 +6,24 @@ lets the call run in the other loop and waits for it. See `ToolHost` in `heald.p
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
 from heald.agent.conversation import Conversation
 from heald.agent.strategy import NextRequest, Strategy
 from heald.core.json import JsonObject
-from heald.core.messages import ToolCall, ToolDefinition, ToolResult, user_message
+from heald.core.messages import ToolDefinition, user_message
 from heald.providers.tool_host import OutcomeLost, ToolHost
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Effect, Tool
-from heald.tools.files.access import publish_changes
-from heald.tools.inner_calls import InnerCalls
 from heald.tools.runtime import ToolRuntime
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
 from heald.tools.workspace.base import Workspace
+
+if TYPE_CHECKING:
+    from heald.agent.hosted_call import HostedCall
 
 _DAY = 86_400.0  # the other loop has its own time limits
 _EFFECTS: dict[str, Effect] = {
@@ -52,24 +53,6 @@ class HostedKind(msgspec.Struct, frozen=True):
     """What rules match. None: a command line, a path or an address among the arguments."""
 
 
-class HostedCall:
-    """A running call of a host's tool, as the host sees it."""
-
-    def __init__(self, context: ToolContext, runtime: ToolRuntime) -> None:
-        self.on_change = publish_changes(context)
-        """Publishes a change of a file as an effect of the call."""
-        self._inner_calls = _HostedInnerCalls(context, runtime)
-
-    async def run_inner(self, name: str, arguments: JsonObject, call_id: str) -> ToolResult:
-        """Run another call of the host, which it made while this one is running."""
-        return await self._inner_calls.run(name, arguments, call_id)
-
-
-class _HostedInnerCalls(InnerCalls):
-    def _is_callable(self, call: ToolCall) -> bool:
-        return True
-
-
 @runtime_checkable
 class WorkspaceHost(Protocol):
     """A `ToolHost` that works on the files of the agent."""
@@ -82,7 +65,7 @@ class WorkspaceHost(Protocol):
         """Describe one of its tools."""
         ...
 
-    def begin_call(self, call_id: str, call: HostedCall) -> None:
+    def begin_call(self, call_id: str, call: "HostedCall") -> None:
         """Called when a call is permitted, before `perform`."""
         ...
 
@@ -138,6 +121,8 @@ def hosted_tool(host: ToolHost, name: str) -> Tool:
 
     async def run(arguments: JsonObject, context: ToolContext) -> ToolOutput:
         if isinstance(host, WorkspaceHost) and context.host is not None:
+            from heald.agent.hosted_call import HostedCall  # few agents host tools that change files
+
             host.begin_call(context.call.id, HostedCall(context, context.host))
         try:
             outcome = await host.perform(context.call.id, arguments, partial(context.output, channel="progress"))

@@ -25,7 +25,7 @@ EXAMPLES = """examples:
   heald test test_weather.py --model openai/gpt-5.2
   heald test test_weather.py --record              ask the models and record their answers
   heald test test_weather.py --replay              no key, no network, no cost
-  heald sessions show ses_01ab --data .heald/evals  the log of a case; each failure prints this line
+  heald sessions show ses_01ab --data .heald/evals   the log of a case; each failure prints this line
 
 exit status: 0 all cases passed, 1 a case failed, 2 the cases cannot be run"""
 

@@ -24,7 +24,7 @@ def _write_summary(arguments: JsonObject) -> str:
 
 
 def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a whole file, making its folders. A file that is there already is replaced and keeps its line endings.
+    """Write a whole file, making its folders. A file that is there already is replaced.
 
     Args:
         path: The file's path, relative to the workspace.
