@@ -55,7 +55,7 @@ async def test_an_evaluation_in_batches(capsys: Capture, wire: str) -> None:
     assert [row["target"] for row in rows] == sorted(NAMES)
     assert [row["error"] for row in rows] == [""] * len(NAMES)
     assert all(row["figures"]["overall"] > 0 for row in rows)
-    assert len(provider.batches) < len(provider.ids) == 2 * len(NAMES)
+    assert 0 < len(provider.batches) <= len(provider.ids) == 2 * len(NAMES)
     assert here("report/batches.jsonl").exists()
 
 

@@ -16,7 +16,7 @@ import heald
 from heald.core.events import ExchangeResponse, QuestionAsked, ToolOutputDelta
 from heald.core.messages import ToolResult
 from heald.tools.mcp.tasks import CancelTask, CreatedTask, GetTask, TaskExtension, TaskParams, TaskState
-from scripted_agents import S, launch, model, slow, weather
+from scripted_agents import S, answers, launch, model, slow, weather
 from serving_parts import OTHER, TOKEN, Served
 
 
@@ -89,13 +89,14 @@ async def test_questions_of_a_task_reach_the_user(tmp_path: Path) -> None:
 async def test_cancelling_the_caller_cancels_the_task(tmp_path: Path) -> None:
     caller = S([[S.call("other__run_agent", prompt="a long one")], "Thanks."])
     async with (
-        served(tmp_path, slow) as server,
+        served(tmp_path, lambda: S([answers] * 9, piece=6, pause=0.2)) as server,
         heald.McpServers([configured(server)]) as servers,
         heald.Agent(caller, tools=[servers], permissions="auto") as agent,
     ):
         exchange = agent.send("Ask the other agent.")
         session = await first_session(server)
         await events_of(server, session, "text_delta")
+        await asyncio.sleep(2)  # until the caller has the name of the task
         exchange.cancel()
         (ended,) = await events_of(server, session, "exchange_response")
     assert isinstance(ended.data, ExchangeResponse)
