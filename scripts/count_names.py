@@ -23,7 +23,7 @@ VAGUE = frozenset({"found", "each", "one", "known", "own", "wanted", "given", "s
 PLAIN_NUMBERS = (-1, 0, 1, 2)
 _SCRIPT_NAME = re.compile(r"(?<![\w.'\"`-])(found|each|one|known|own|wanted|given|shown|kept)(?![\w'\"`:-])")
 _SCRIPT_NOISE = re.compile(
-    r"//.*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`|>[^<>{}]*<", re.S
+    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`|>[^<>{}]*<", re.S
 )
 
 

@@ -89,8 +89,8 @@ export class ProjectsApi {
 
   /** The links of a project. */
   async shares(id: string): Promise<ShareView[]> {
-    const found: SharesView = await this.http.get(this.http.route("projects", id, "shares"));
-    return found.shares;
+    const answer: SharesView = await this.http.get(this.http.route("projects", id, "shares"));
+    return answer.shares;
   }
 
   /** Make a link. Only this answer has its path and its secret. */

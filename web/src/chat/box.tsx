@@ -36,7 +36,7 @@ export function Box(props: Props) {
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const [checking, setChecking] = useState(0); // files are being read: nothing is sent without them
-  const pictures = attachments.filter((each) => each.kind === "image").length;
+  const pictures = attachments.filter((attachment) => attachment.kind === "image").length;
 
   useLayoutEffect(() => {
     const element = area.current;
@@ -48,9 +48,9 @@ export function Box(props: Props) {
   const reading = useRef<Promise<void>>(Promise.resolve()); // files are added in the order in which they were chosen
   const addFiles = async (files: File[]) => {
     setChecking((now) => now + 1);
-    const found = readFiles(files, props.roles === true);
+    const pendingFiles = readFiles(files, props.roles === true);
     const add = async () => {
-      const { read, refused } = await found.finally(() => setChecking((now) => now - 1));
+      const { read, refused } = await pendingFiles.finally(() => setChecking((now) => now - 1));
       for (const words of refused) showToast(words, "error");
       if (read.length > 0) onAttachments((current) => [...current, ...read]); // others may have been added or removed
     };
@@ -112,26 +112,26 @@ export function Box(props: Props) {
       )}
       {(attachments.length > 0 || checking > 0) && (
         <ul className="attachments" aria-label="Attached">
-          {attachments.map((each) => (
-            <li key={each.id} className="attachment">
-              <Thumbnail attachment={each} />
-              {props.pages === true && each === attachments.find((other) => other.kind === "image") && pictures > 1 && (
+          {attachments.map((attachment) => (
+            <li key={attachment.id} className="attachment">
+              <Thumbnail attachment={attachment} />
+              {props.pages === true && attachment === attachments.find((other) => other.kind === "image") && pictures > 1 && (
                 <span className="faint attachment-role">First page</span>
               )}
-              {props.pages === true && each.kind === "image" && each !== attachments.find((other) => other.kind === "image") && (
+              {props.pages === true && attachment.kind === "image" && attachment !== attachments.find((other) => other.kind === "image") && (
                 <input
                   className="field small attachment-role"
-                  aria-label={`Name of the page that ${each.name} becomes`}
-                  value={pageNameOf(each)}
-                  onChange={(event) => onAttachments(attachments.map((other) => (other === each ? { ...each, page: event.target.value } : other)))}
+                  aria-label={`Name of the page that ${attachment.name} becomes`}
+                  value={pageNameOf(attachment)}
+                  onChange={(event) => onAttachments(attachments.map((other) => (other === attachment ? { ...attachment, page: event.target.value } : other)))}
                 />
               )}
-              {props.roles === true && props.pages !== true && each.kind === "image" && pictures > 1 && (
+              {props.roles === true && props.pages !== true && attachment.kind === "image" && pictures > 1 && (
                 <select
                   className="select small attachment-role"
-                  aria-label={`What ${each.name} shows`}
-                  value={each.role ?? ""}
-                  onChange={(event) => onAttachments(attachments.map((other) => (other === each ? { ...each, role: event.target.value as Role } : other)))}
+                  aria-label={`What ${attachment.name} shows`}
+                  value={attachment.role ?? ""}
+                  onChange={(event) => onAttachments(attachments.map((other) => (other === attachment ? { ...attachment, role: event.target.value as Role } : other)))}
                 >
                   <option value="">Page</option>
                   <option value="desktop">Desktop</option>
@@ -143,9 +143,9 @@ export function Box(props: Props) {
                 small
                 icon="close"
                 look="plain"
-                label={`Remove ${each.name}`}
+                label={`Remove ${attachment.name}`}
                 onClick={() => {
-                  onAttachments(attachments.filter((other) => other !== each));
+                  onAttachments(attachments.filter((other) => other !== attachment));
                   area.current?.focus();
                 }}
               />
@@ -205,7 +205,7 @@ export function Box(props: Props) {
 }
 
 function Thumbnail({ attachment }: { attachment: Attachment }) {
-  const [shown, setShown] = useState(attachment.kind === "image"); // the server reads more formats than a browser, such as HEIC
-  if (shown) return <img src={attachment.data} alt={attachment.name} onError={() => setShown(false)} />;
+  const [isPicture, setIsPicture] = useState(attachment.kind === "image"); // the server reads more formats than a browser, such as HEIC
+  if (isPicture) return <img src={attachment.data} alt={attachment.name} onError={() => setIsPicture(false)} />;
   return <span className="attachment-name">{attachment.name}</span>;
 }

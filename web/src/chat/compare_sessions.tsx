@@ -35,7 +35,7 @@ export function CompareSessions({ left, right }: { left: string; right: string }
     <div className="session">
       <header className="view-head">
         <h1 className="truncate grow">Comparison</h1>
-        <span className="badge">{comparison.shared === 1 ? "1 shared event" : `${comparison.shared} shared events`}</span>
+        <span className="badge">{counted(comparison.shared, "shared event")}</span>
       </header>
       <div className="futures">
         <Future future={comparison.left} followed={followed[0]} shared={comparison.shared} />

@@ -21,16 +21,18 @@ interface Request {
 /** The last request for each session, of each connection. */
 const requests = new WeakMap<Live, Map<string, Request>>();
 
+function requestsOf(live: Live): Map<string, Request> {
+  const existing = requests.get(live);
+  if (existing !== undefined) return existing;
+  const bySession = new Map<string, Request>();
+  live.socket.onState(() => bySession.clear());
+  requests.set(live, bySession);
+  return bySession;
+}
+
 /** Ask for the subagents of a session, once for all of its calls until the connection or what is followed changes. */
 function requestDelegates(session: string, live: Live): Promise<void> {
-  let sent = requests.get(live);
-  if (sent === undefined) {
-    const bySession = new Map<string, Request>();
-    live.socket.onState(() => bySession.clear());
-    requests.set(live, bySession);
-    sent = bySession;
-  }
-  const bySession = sent;
+  const bySession = requestsOf(live);
   const last = bySession.get(session);
   if (last !== undefined && last.visits === live.visits) return last.settled;
   const settled = get<{ delegates: { session: string; call_id: string }[] }>(route("sessions", session, "delegates")).then(

@@ -1,7 +1,6 @@
 /** A live look into the log: by layer, by word, and as a waterfall. */
 
 import { useDeferredValue, useMemo, useState } from "react";
-import { WhatIf } from "../chat/what_if";
 import type { Conversation } from "../log/conversation";
 import type { Layer, LogEvent } from "../log/event";
 import { Button, IconButton } from "../parts/button";
@@ -11,6 +10,7 @@ import { Segmented } from "../parts/segmented";
 import { sessions } from "../wire/api";
 import { download } from "../wire/rest";
 import { Waterfall } from "./waterfall";
+import { WhatIf } from "./what_if";
 
 const LAYERS: readonly Layer[] = ["stream", "state", "message", "exchange"];
 

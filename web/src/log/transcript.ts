@@ -246,13 +246,13 @@ export class Transcript {
 
   private discard(discarded: Payloads["message_discarded"], time: number): void {
     const cut = discarded.error.code === "cancelled";
-    const kept: Item[] = [];
+    const remaining: Item[] = [];
     for (const item of this.items) {
-      if (!("messageId" in item) || item.messageId !== discarded.message_id) kept.push(item);
-      else if (cut && item.kind === "text" && item.text.trim() !== "") kept.push({ ...item, open: false, cut: true });
-      else if (cut && item.kind === "thinking") kept.push({ ...item, ended: item.ended ?? time });
+      if (!("messageId" in item) || item.messageId !== discarded.message_id) remaining.push(item);
+      else if (cut && item.kind === "text" && item.text.trim() !== "") remaining.push({ ...item, open: false, cut: true });
+      else if (cut && item.kind === "thinking") remaining.push({ ...item, ended: item.ended ?? time });
     }
-    this.replaceAll(kept);
+    this.replaceAll(remaining);
     this.blocks = [];
   }
 
@@ -346,6 +346,6 @@ function exitCodeOf(result: ToolResult): number | null {
 
 /** The sources with another one, which may be there already. */
 function withSource(sources: readonly Source[], added: Source): Source[] {
-  const known = sources.some((each) => each.url === added.url && each.title === added.title);
-  return known ? [...sources] : [...sources, added];
+  const isListed = sources.some((source) => source.url === added.url && source.title === added.title);
+  return isListed ? [...sources] : [...sources, added];
 }

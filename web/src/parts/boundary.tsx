@@ -2,10 +2,9 @@
 
 import { Component, type ErrorInfo, type ReactNode } from "react";
 import { Button } from "./button";
-import { copyText } from "./clipboard";
+import { copyWithToast } from "./clipboard";
 import { Icon } from "./icon";
 import { reloadPage } from "./reload";
-import { showToast } from "./toasts";
 
 /** page: all of it. view: what an address shows, with its heading. panel: a part of a view. item: one of a list. */
 export type BoundaryLevel = "page" | "view" | "panel" | "item";
@@ -70,7 +69,7 @@ function Failure({ level, error, report }: { level: BoundaryLevel; error: Error;
           <Button small={isSmall} look={isSmall ? "plain" : "primary"} icon="reload" onClick={reloadPage}>
             Reload the page
           </Button>
-          <Button small={isSmall} icon="copy" onClick={() => void copyReport(report)}>
+          <Button small={isSmall} icon="copy" onClick={() => void copyWithToast(report)}>
             Copy the report
           </Button>
         </div>
@@ -96,11 +95,4 @@ function reportOf(error: Error, components: string): string {
     components === "" ? "" : `components:${components}`,
   ];
   return lines.filter((line) => line !== "").join("\n");
-}
-
-function copyReport(report: string): Promise<void> {
-  return copyText(report).then(
-    () => showToast("Copied."),
-    () => showToast("The browser does not allow copying.", "error"),
-  );
 }

@@ -1,5 +1,15 @@
 /** Copies a text, also where the page came over plain HTTP from another machine: browsers have no clipboard there. */
 
+import { showToast } from "./toasts";
+
+/** Copies a text, and says whether that worked. */
+export function copyWithToast(text: string): Promise<void> {
+  return copyText(text).then(
+    () => showToast("Copied."),
+    () => showToast("The browser does not allow copying.", "error"),
+  );
+}
+
 export async function copyText(text: string): Promise<void> {
   if ("clipboard" in navigator) {
     await navigator.clipboard.writeText(text);

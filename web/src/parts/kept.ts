@@ -131,9 +131,9 @@ export function useKeptObject<T>(key: string, initial: T): [T, (change: Change<T
 export function tabName(): string {
   const key = `${PREFIX}tab`;
   try {
-    const known = sessionStorage.getItem(key) ?? Math.random().toString(36).slice(2);
-    sessionStorage.setItem(key, known);
-    return known;
+    const name = sessionStorage.getItem(key) ?? Math.random().toString(36).slice(2);
+    sessionStorage.setItem(key, name);
+    return name;
   } catch {
     return "";
   }

@@ -55,5 +55,5 @@ export function toHtml(markdown: string): string {
 }
 
 function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

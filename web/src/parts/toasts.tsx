@@ -34,9 +34,14 @@ export function showToast(text: string, tone: Toast["tone"] = "info"): void {
   replaceToasts([...toasts.slice(1 - MAX_TOASTS), { id: ++count, tone, text }]);
 }
 
+/** Why something failed, in a sentence for a person. */
+export function failureText(error: unknown): string {
+  return error instanceof ApiError ? error.message : "That did not work.";
+}
+
 /** Shows a rejected promise as a toast. */
 export function showFailure(error: unknown): void {
-  showToast(error instanceof ApiError ? error.message : "That did not work.", "error");
+  showToast(failureText(error), "error");
 }
 
 export function Toasts() {

@@ -39,7 +39,7 @@ export function App({ token }: { token: string | null }) {
     if (token !== null) void logInWith(token).then(setSigned);
     const readAddress = () => {
       const pasted = readToken();
-      if (pasted !== null) void logInWith(pasted).then((known) => known && setSigned(true));
+      if (pasted !== null) void logInWith(pasted).then((isAccepted) => isAccepted && setSigned(true));
     };
     window.addEventListener("hashchange", readAddress);
     return () => window.removeEventListener("hashchange", readAddress);

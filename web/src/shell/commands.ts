@@ -29,22 +29,22 @@ export function useCommands(commands: readonly Command[]): void {
   const names = commands.map((command) => `${command.name}|${command.key ?? ""}|${command.disabled === true}`).join("\n");
   useEffect(() => {
     // The actions are looked up when they run: they change with every rendering, their names seldom do.
-    const own = current().map((each) => ({
-      ...each,
-      run: () => current().find((other) => other.name === each.name)?.run(),
+    const group = current().map((command) => ({
+      ...command,
+      run: () => current().find((other) => other.name === command.name)?.run(),
     }));
-    publish([...groups, own]);
+    publish([...groups, group]);
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
       if (document.querySelector("dialog[open]") !== null) return;
-      const found = own.find((each) => each.key === event.key && each.disabled !== true);
-      if (found === undefined) return;
+      const command = group.find(({ key, disabled }) => key === event.key && disabled !== true);
+      if (command === undefined) return;
       event.preventDefault();
-      found.run();
+      command.run();
     };
     document.addEventListener("keydown", pressed);
     return () => {
-      publish(groups.filter((each) => each !== own));
+      publish(groups.filter((other) => other !== group));
       document.removeEventListener("keydown", pressed);
     };
   }, [names]);

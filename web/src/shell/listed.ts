@@ -49,13 +49,13 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Keep a list up to date while it is shown. What was listed stays while the server is away. `place` is where the page is. */
-export function useListed(search: string, place: string, shown: boolean): { listed: Listed | null; reload(): void } {
+export function useListed(search: string, place: string, isVisible: boolean): { listed: Listed | null; reload(): void } {
   const all = useRecent();
   const [matches, setMatches] = useState<Listed | null>(null);
   const [count, setCount] = useState(0);
   const reload = useCallback(() => setCount((now) => now + 1), []);
   const away = useAway();
-  const active = shown && !away;
+  const active = isVisible && !away;
   const every = all?.projects.some(isBuilding) || all?.sessions.some((session) => session.busy) ? EVERY_AT_WORK : EVERY;
   useEffect(() => {
     if (!active) return undefined;

@@ -148,8 +148,8 @@ export function ChangeBox({ project, version, session, selected, onClear, busy, 
         <label className="row variants-count">
           <span className="faint">Variants</span>
           <select className="select small" value={variants} onChange={(event) => setChosen(Number(event.target.value))}>
-            {[1, 2, 3, 4].map((each) => (
-              <option key={each}>{each}</option>
+            {[1, 2, 3, 4].map((count) => (
+              <option key={count}>{count}</option>
             ))}
           </select>
         </label>
@@ -163,7 +163,7 @@ const STATUS_LABELS: Record<QueuedChange["status"], string> = { waiting: "Next",
 
 function NextSteps({ session, onChoose }: { session: string; onChoose(step: string): void }) {
   const followed = useFollowed(session);
-  const texts = followed?.conversation.transcript.items.filter((each) => each.kind === "text") ?? [];
+  const texts = followed?.conversation.transcript.items.filter((item) => item.kind === "text") ?? [];
   const steps = stepsOf(texts.at(-1)?.text ?? "");
   if (steps.length === 0) return null;
   return (

@@ -8,7 +8,7 @@
 
 import type { Attachment } from "../chat/attachments";
 import { readObject, tabName, whenForgotten, writeObject } from "../parts/kept";
-import { ApiError } from "../wire/rest";
+import { failureText } from "../parts/toasts";
 import type { Prompt } from "../wire/api";
 import { changeOf } from "./prompt";
 
@@ -95,7 +95,7 @@ export class ChangeQueue {
         this.pendingVersion = version;
         this.replace(this.changes.filter((candidate) => candidate.id !== change.id));
       },
-      (error: unknown) => this.update(change.id, { status: "failed", reason: error instanceof ApiError ? error.message : "That did not work." }),
+      (error: unknown) => this.update(change.id, { status: "failed", reason: failureText(error) }),
     );
   }
 

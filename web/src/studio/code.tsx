@@ -5,9 +5,9 @@ import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
-import { copyText } from "../parts/clipboard";
+import { copyWithToast } from "../parts/clipboard";
 import { useKeptValue } from "../parts/kept";
-import { showFailure, showToast } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { type Base, isRunning, projects, type ProjectView, type VariantView } from "../wire/api";
@@ -63,7 +63,7 @@ export function Code({ project, base, variant, away, onSave }: Props) {
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
   });
-  const copy = () => void copyText(content ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
+  const copy = () => void copyWithToast(content ?? "");
   return (
     <div className="code-view">
       <div className="code-side">

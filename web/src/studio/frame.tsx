@@ -131,10 +131,10 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   );
 
   useEffect(() => {
-    let given = 0;
+    let servedKey = 0;
     const onMessage = (event: MessageEvent<unknown>) => {
       const frames = [...(box.current?.querySelectorAll("iframe") ?? [])];
-      const frame = frames.find((each) => each.contentWindow === event.source);
+      const frame = frames.find((candidate) => candidate.contentWindow === event.source);
       if (frame === undefined) return;
       const key = Number(frame.dataset["key"]);
       const slot = coming.current;
@@ -146,8 +146,8 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
       }
       if (slot?.key === key && slot.html !== null) {
         if (message?.heald === "size") loaded(key);
-        if (message?.heald !== "empty" || given === key) return;
-        given = key;
+        if (message?.heald !== "empty" || servedKey === key) return;
+        servedKey = key;
         frame.contentWindow?.postMessage({ heald: "draft", html: slot.html }, "*");
         window.setTimeout(() => loaded(key), LATE);
       } else if (message !== null) {

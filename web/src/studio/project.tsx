@@ -41,7 +41,7 @@ type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
 export function ProjectPage({ id, version: requested, tab }: { id: string; version: string | null; tab: string }) {
   const fetched = useFetched(id, () => projects.one(id));
   const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
-  const [shown, setShown] = useState<string | null>(null);
+  const [lastVersion, setLastVersion] = useState<string | null>(null);
   const project = fetched.value;
   useTabTitle(project?.title || "Project");
   if (deleted || (project === null && fetched.error !== null)) {
@@ -56,9 +56,9 @@ export function ProjectPage({ id, version: requested, tab }: { id: string; versi
   const versions = project?.versions ?? [];
   const find = (name: string | null) => versions.find((version) => version.id === name);
   // A version that somebody else adds does not replace the one that is being looked at.
-  const version = find(requested) ?? find(shown) ?? versions.at(-1);
+  const version = find(requested) ?? find(lastVersion) ?? versions.at(-1);
   if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
-  if (version.id !== shown) setShown(version.id);
+  if (version.id !== lastVersion) setLastVersion(version.id);
   const addVersion = (added: VersionView) => {
     fetched.change((now) => withVersion(now, added)); // it is there at once: what waits for it must not overtake it
     fetched.reload();
@@ -137,7 +137,7 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
   };
   const restore = (to: Base) => void add({ kind: "restore", base: to }).catch(showFailure);
   const retry = () => void projects.act(project.id, base, "retry").then(onChanged).catch(showFailure);
-  const failed = version.variants.filter((each) => each.status === "failed");
+  const failed = version.variants.filter((candidate) => candidate.status === "failed");
   const retryFailed = () => void projects.retryFailed(project.id, version.id).then(onChanged).catch(showFailure);
   const back = undoTarget(versions, version);
   const at = versions.indexOf(version);
@@ -146,7 +146,7 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
     if (to !== undefined) show(tab, to.id);
   };
   useCommands([
-    ...TABS.map((each) => ({ name: `Show ${each.label.toLowerCase()}`, icon: each.icon, run: () => show(each.value) })),
+    ...TABS.map((tab) => ({ name: `Show ${tab.label.toLowerCase()}`, icon: tab.icon, run: () => show(tab.value) })),
     { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
     { name: "Later version", icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
     { name: "Undo", icon: "undo", key: "u", disabled: back === null || away, run: () => back !== null && restore(back) },
@@ -172,15 +172,15 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
         onChanged={onChanged}
       />
       <div className={`variants count-${Math.min(version.variants.length, 3)}`} role="group" aria-label="Variants">
-        {version.variants.map((each) => (
-          <Boundary key={`${each.index} ${each.session}`} level="item" resetKey={each}>
+        {version.variants.map((candidate) => (
+          <Boundary key={`${candidate.index} ${candidate.session}`} level="item" resetKey={candidate}>
             <VariantCard
               project={project.id}
               version={version}
-              variant={each}
+              variant={candidate}
               changes={changes}
-              label={each.model === "" ? "" : labelOf(models, each.model)}
-              chosen={each === variant}
+              label={candidate.model === "" ? "" : labelOf(models, candidate.model)}
+              chosen={candidate === variant}
               away={away}
               onChoose={choose}
               onActed={onChanged}
@@ -194,7 +194,7 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
         )}
       </div>
       <aside className="project-talk" aria-label="Conversation">
-        <Talk key={variant.session} project={project} version={version} variant={variant} onOpen={(each) => show(tab, each.id)} />
+        <Talk key={variant.session} project={project} version={version} variant={variant} onOpen={(point) => show(tab, point.id)} />
       </aside>
       <div className="project-change">
         <ChangeBox
@@ -226,9 +226,9 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
           />
           {version.variants.length > 1 && (
             <select className="select small only-small" aria-label="Variant" value={variant.index} onChange={(event) => choose(Number(event.target.value))}>
-              {version.variants.map((each) => (
-                <option key={each.index} value={each.index}>
-                  {each.index + 1}
+              {version.variants.map((variant) => (
+                <option key={variant.index} value={variant.index}>
+                  {variant.index + 1}
                 </option>
               ))}
             </select>
@@ -287,8 +287,8 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
                   project={project}
                   current={version.id}
                   away={away}
-                  onOpen={(each) => show("preview", each.id)}
-                  onRestore={(each) => restore({ version: each.id, variant: each.chosen })}
+                  onOpen={(entry) => show("preview", entry.id)}
+                  onRestore={(entry) => restore({ version: entry.id, variant: entry.chosen })}
                 />
               )}
               {tab === "events" && <VariantEvents variant={variant} />}
@@ -307,7 +307,7 @@ function withVersion(project: ProjectView, added: VersionView): ProjectView {
 
 /** The page that was added or renamed; empty if there is none. */
 function newPage(before: VariantView["pages"], after: VariantView["pages"]): string {
-  return after.find((page) => !before.some((each) => each.path === page.path))?.path ?? "";
+  return after.find((page) => !before.some((earlier) => earlier.path === page.path))?.path ?? "";
 }
 
 /** The request for a page that a model writes. */
@@ -334,10 +334,10 @@ function VariantEvents({ variant }: { variant: VariantView }) {
 function useNumbers(count: number, choose: (index: number) => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      const found = /^Digit([1-9])$/.exec(event.code);
-      if (event.ctrlKey || event.metaKey || event.shiftKey || found === null) return;
+      const digit = /^Digit([1-9])$/.exec(event.code);
+      if (event.ctrlKey || event.metaKey || event.shiftKey || digit === null) return;
       if (!event.altKey && (isTyping(event.target) || document.querySelector("dialog[open]") !== null)) return;
-      const index = Number(found[1]) - 1;
+      const index = Number(digit[1]) - 1;
       if (index >= count) return;
       event.preventDefault();
       choose(index);
@@ -383,8 +383,8 @@ function asTab(tab: string): Tab {
 
 /** What undoing a version goes back to; null for a first version. Undoing an undone version goes one step further. */
 function undoTarget(versions: readonly VersionView[], version: VersionView): Base | null {
-  const find = (base: Base | null) => versions.find((each) => each.id === base?.version);
-  let shown: VersionView | undefined = version;
-  while (shown?.kind === "restore") shown = find(shown.base);
-  return shown?.base ?? null;
+  const find = (base: Base | null) => versions.find((candidate) => candidate.id === base?.version);
+  let original: VersionView | undefined = version;
+  while (original?.kind === "restore") original = find(original.base);
+  return original?.base ?? null;
 }

@@ -166,7 +166,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       <IconButton icon={full ? "close" : "expand"} label={full ? "Leave full screen (Escape)" : "Full screen (F)"} aria-pressed={full} onClick={() => setFull(!full)} />
     </>
   );
-  const shown = source !== null && !stopped;
+  const isShowing = source !== null && !stopped;
   return (
     <div className={`stage ${full ? "full" : ""}`} data-testid="stage">
       {full ? <div className="stage-bar row">{tools}</div> : bar !== null && createPortal(tools, bar)}
@@ -176,7 +176,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
           Click an element, or walk with the arrow keys and choose with Enter. Escape leaves.
         </p>
       )}
-      {shown ? (
+      {isShowing ? (
         <>
           <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
             <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onPreviewMessage={onPreviewMessage} />
@@ -274,12 +274,12 @@ function Fitted({ width, framed, zoom, children }: FittedProps) {
   }, []);
   const margin = framed && room.width > width + 32 ? 16 : 0;
   const inner = { width: room.width - 2 * margin, height: room.height - 2 * margin };
-  const shown = framed ? width : Math.max(width, room.width);
-  const scale = zoom === "full" ? 1 : Math.min(1, inner.width / shown);
-  const left = Math.max(0, (room.width - shown * scale) / 2);
+  const frameWidth = framed ? width : Math.max(width, room.width);
+  const scale = zoom === "full" ? 1 : Math.min(1, inner.width / frameWidth);
+  const left = Math.max(0, (room.width - frameWidth * scale) / 2);
   return (
     <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room">
-      <div className="fitted-inner" style={{ width: shown, height: inner.height / scale, transform: `scale(${scale})`, top: margin, left }}>
+      <div className="fitted-inner" style={{ width: frameWidth, height: inner.height / scale, transform: `scale(${scale})`, top: margin, left }}>
         {children}
       </div>
     </div>

@@ -98,21 +98,21 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [width, setWidth] = useKeptValue<number>("capture-width", 0);
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
-  const [wanted, setWanted] = useState(false); // somebody pressed Enter before it was catalogue what can be built
+  const [isRequested, setIsRequested] = useState(false); // somebody pressed Enter before the offer was there
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
-  const design = systems.value?.find((each) => each.id === system);
+  const design = systems.value?.find((candidate) => candidate.id === system);
   const [busy, setBusy] = useState(false);
   const away = useAway();
-  const chosen = remembered.filter((name) => offer?.models.some((each) => each.name === name) ?? false);
+  const chosen = remembered.filter((name) => offer?.models.some((model) => model.name === name) ?? false);
   const usualModels = usualModelsOf(offer, hasPictures(promptOf(text, attachments)));
   const builders = modelsNamed(offer, chosen.length > 0 ? chosen : usualModels);
-  const stacks = offer?.stacks.filter((each) => builders.every((model) => !model.stacks || model.stacks.includes(each.name))) ?? [];
+  const stacks = offer?.stacks.filter((candidate) => builders.every((model) => !model.stacks || model.stacks.includes(candidate.name))) ?? [];
   const usual = offer?.defaults.stack ?? "";
-  const built = stacks.some((each) => each.name === stack) ? stack : stacks.some((each) => each.name === usual) ? usual : (stacks[0]?.name ?? "");
+  const built = stacks.some((candidate) => candidate.name === stack) ? stack : stacks.some((candidate) => candidate.name === usual) ? usual : (stacks[0]?.name ?? "");
   const count = variants || chosen.length || offer?.defaults.variants_create || 4;
-  const several = attachments.filter((each) => each.kind === "image").length > 1;
+  const several = attachments.filter((attachment) => attachment.kind === "image").length > 1;
   const prompt = promptOf(text, attachments, eachPage && built !== "svg");
   const empty = text.trim() === "" && attachments.length === 0;
   const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
@@ -129,7 +129,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   };
   const create = async () => {
     if (empty || busy || refused || away) return;
-    setWanted(offer === null);
+    setIsRequested(offer === null);
     if (offer === null) return;
     setBusy(true);
     try {
@@ -149,7 +149,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
     }
   };
   useEffect(() => {
-    if (wanted && offer !== null) void create();
+    if (isRequested && offer !== null) void create();
   });
   return (
     <div className="start-box" id="begin">
@@ -177,9 +177,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         {!imports && (
           <>
             <select className="select" aria-label="Stack" value={built} onChange={(event) => setStack(event.target.value)}>
-              {stacks.map((each) => (
-                <option key={each.name} value={each.name}>
-                  {each.label}
+              {stacks.map((candidate) => (
+                <option key={candidate.name} value={candidate.name}>
+                  {candidate.label}
                 </option>
               ))}
             </select>
@@ -187,9 +187,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             <label className="row variants-count">
               <span className="faint">Variants</span>
               <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
-                {[1, 2, 3, 4, 5, 6].map((each) => (
-                  <option key={each} value={each}>
-                    {each}
+                {[1, 2, 3, 4, 5, 6].map((count) => (
+                  <option key={count} value={count}>
+                    {count}
                   </option>
                 ))}
               </select>
@@ -218,9 +218,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             {!noWords && systems.value !== null && systems.value.length > 0 && (
               <select className="select" aria-label="Design system" value={design?.id ?? ""} onChange={(event) => setSystem(event.target.value)}>
                 <option value="">No design system</option>
-                {systems.value.map((each) => (
-                  <option key={each.id} value={each.id}>
-                    {each.name}
+                {systems.value.map((design) => (
+                  <option key={design.id} value={design.id}>
+                    {design.name}
                   </option>
                 ))}
               </select>
@@ -231,9 +231,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         {imports && <span className="faint">It becomes the first version as it is. No model is asked.</span>}
       </Box>
       {attachments
-        .filter((each) => each.kind === "video")
-        .map((each) => (
-          <Storyboard key={each.id} id={each.id} data={each.data} />
+        .filter((attachment) => attachment.kind === "video")
+        .map((attachment) => (
+          <Storyboard key={attachment.id} id={attachment.id} data={attachment.data} />
         ))}
       {noToken ? (
         <p className="note warning" role="alert">
@@ -293,10 +293,10 @@ function RecentProjects() {
 /** The newest version that has a page. */
 function Thumbnail({ project }: { project: ProjectView }) {
   const variants = (project.versions ?? []).map((version) => version.variants[version.chosen] ?? version.variants[0]);
-  const shown = variants.findLast((variant) => variant?.status === "completed");
+  const finished = variants.findLast((variant) => variant?.status === "completed");
   return (
     <span className="project-thumb" aria-hidden="true">
-      {shown === undefined ? <Icon name="grid" size={24} /> : <Frame inert source={{ src: shown.preview }} title={project.title} />}
+      {finished === undefined ? <Icon name="grid" size={24} /> : <Frame inert source={{ src: finished.preview }} title={project.title} />}
     </span>
   );
 }

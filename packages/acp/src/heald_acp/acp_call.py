@@ -10,6 +10,7 @@ from heald.agent.hosted_call import HostedCall
 from heald.core.ids import new_id
 from heald.core.json import JsonObject
 from heald.providers.tool_host import Outcome
+from heald_acp.hosted_kinds import UNASKED
 from heald_acp.updates import DONE, ReportedCall
 
 
@@ -40,11 +41,11 @@ class AcpCall:
         """The arguments in the log."""
         self.contents: dict[str, bytes | None] = {}
         """The contents of the files that it names, before it runs."""
-        self._shown = ""
+        self._sent_output = ""
 
     @property
     def name(self) -> str:
-        return f"{self.report.name}_unasked" if self.unasked else self.report.name
+        return f"{self.report.name}{UNASKED}" if self.unasked else self.report.name
 
     @property
     def is_done(self) -> bool:
@@ -65,9 +66,9 @@ class AcpCall:
         if self.on_output is None or self.report.status in DONE:
             return
         content = self.report.outcome().content
-        if isinstance(content, str) and content.startswith(self._shown) and self.report.content:
-            self.on_output(content[len(self._shown) :])
-            self._shown = content
+        if isinstance(content, str) and content.startswith(self._sent_output) and self.report.content:
+            self.on_output(content[len(self._sent_output) :])
+            self._sent_output = content
 
     def decide(self, allowed: bool) -> None:
         if not self.decision.done():

@@ -28,7 +28,6 @@ class _Terminal(msgspec.Struct):
     process: Process
     pieces: list[str]
     limit: int | None = None
-    is_done: bool = False
 
     def text(self) -> tuple[str, bool]:
         """Return the output so far, cut at its beginning if it is longer than the agent accepts."""
@@ -99,7 +98,8 @@ class AcpTerminals:
         try:
             launch = self._sandbox.prepare(self._workspace.root, line, "" if cwd == "." else cwd)
         except ToolFault as fault:
-            call.finish(Outcome(str(fault), is_error=True)) if call.is_own else None
+            if call.is_own:
+                call.finish(Outcome(str(fault), is_error=True))
             raise
         pieces: list[str] = []
 

@@ -18,6 +18,7 @@ from heald.core.json import JsonObject, as_object, as_objects
 from heald.core.messages import ToolCall, ToolResult
 from heald.core.short_text import quote
 from heald.core.turn import Usage
+from heald.core.version import VERSION
 from heald.providers.tool_host import Judge, Outcome, OutcomeLost
 from heald.tools.tool_fault import ToolFault
 from heald.tools.workspace.base import Workspace
@@ -100,7 +101,7 @@ class AgentConversation:
         self._inner: dict[str, list[asyncio.Task[ToolResult]]] = {}
         self._last_message: object = None
         self._prompt: asyncio.Future[JsonObject] | None = None
-        self._files = AcpFiles(workspace, self._find_call, self._begin_own_call, self._is_permitted)
+        self._files = AcpFiles(workspace, self._find_call, self._begin_own_call, self._find_refusal)
         self._terminals = AcpTerminals(workspace, agent.sandbox, self._find_call, self._begin_own_call)
         self._connection = AgentConnection(
             agent.program,
@@ -137,7 +138,7 @@ class AgentConversation:
             "initialize",
             {
                 "protocolVersion": PROTOCOL,
-                "clientInfo": {"name": "heald", "title": "Heald", "version": "0.2.0"},
+                "clientInfo": {"name": "heald", "title": "Heald", "version": VERSION},
                 "clientCapabilities": {
                     "fs": {"readTextFile": True, "writeTextFile": True},
                     "terminal": has_terminal,
@@ -312,7 +313,7 @@ class AgentConversation:
             return True
         if report.status not in DONE and (report.status != "in_progress" or not (report.raw_input or report.paths)):
             return False
-        reason = self._find_refusal(report)
+        reason = self._find_refusal(report.name, report.arguments())
         if reason is None:
             return True
         if report.status not in DONE:
@@ -322,10 +323,10 @@ class AgentConversation:
             self._report_violation(call, reason)
         return True
 
-    def _find_refusal(self, report: ReportedCall) -> str | None:
+    def _find_refusal(self, name: str, arguments: JsonObject) -> str | None:
         """Return why a call may not run without a question; None if it may."""
         judge = self._judge()
-        return None if judge is None else judge(report.name, report.arguments())
+        return None if judge is None else judge(name, arguments)
 
     def _run_inside(self, outer: AcpCall, call: AcpCall) -> None:
         hosted = outer.hosted
@@ -351,10 +352,6 @@ class AgentConversation:
         self._calls[call.report.id] = call
         self._consider(call)
         return call
-
-    def _is_permitted(self, name: str, arguments: JsonObject) -> str | None:
-        judge = self._judge()
-        return None if judge is None else judge(name, arguments)
 
     def _end_calls(self) -> None:
         for call in self._calls.values():

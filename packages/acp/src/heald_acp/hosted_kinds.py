@@ -7,6 +7,7 @@ from functools import partial
 from heald.agent.hosted_tools import HostedKind, read_subjects
 from heald.core.json import JsonObject, as_list
 from heald.tools.definitions import Effect
+from heald_acp.updates import PATH_NAMES
 
 _READS = ("read_file",)
 _WRITES = ("create_file", "write_file", "edit_file", "apply_patch")
@@ -21,13 +22,13 @@ _KINDS: dict[str, tuple[Effect, tuple[str, ...]]] = {
     "acp_fetch": ("network", ("fetch_url",)),
     "todo_list": ("none", ()),
 }
-_UNASKED = "_unasked"
-_PATHS = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
+UNASKED = "_unasked"
+"""Ends the name of a call that ran without a question."""
 
 
 def kind_of(name: str, root: str) -> HostedKind:
     """Describe the tool of a name. Paths below `root` are matched by rules as those of Heald's own tools are."""
-    if name.endswith(_UNASKED):
+    if name.endswith(UNASKED):
         return HostedKind("none")  # it has run: there is nothing to decide
     effect, rules_of = _KINDS.get(name, ("any", ()))
     return HostedKind(effect, rules_of, partial(_subjects, root))
@@ -36,7 +37,7 @@ def kind_of(name: str, root: str) -> HostedKind:
 def _subjects(root: str, arguments: JsonObject) -> Sequence[str]:
     if isinstance(arguments.get("command"), str):
         return read_subjects(arguments)
-    paths = [arguments.get(name) for name in _PATHS] + as_list(arguments.get("paths"))
+    paths = [arguments.get(name) for name in PATH_NAMES] + as_list(arguments.get("paths"))
     named = [relative_path(root, path) or path for path in paths if isinstance(path, str)]
     return list(dict.fromkeys(named)) or read_subjects(arguments)
 

@@ -12,13 +12,13 @@ from heald.agent.hosted_tools import HostedKind
 from heald.agent.instructions import DEFAULT
 from heald.core.errors import ConfigurationError, IncompleteStream, InvalidRequest, ProviderError
 from heald.core.json import JsonObject, encode_text
-from heald.core.messages import Message, ToolDefinition, ToolResult, tool_results
+from heald.core.messages import Message, ToolDefinition, ToolResult
 from heald.core.turn import Cost, Settings, Usage
 from heald.providers.base import OnEvent, ProviderTurn
-from heald.providers.conversation_base import ConversationBase
 from heald.providers.list_price import is_loaded, load, price
 from heald.providers.model import Model
 from heald.providers.resolve import resolve
+from heald.providers.seen_messages import SeenMessages
 from heald.providers.tool_host import Judge, Outcome, OutcomeLost
 from heald.tools.workspace.base import Workspace
 from heald_acp.acp_call import AcpCall
@@ -31,7 +31,7 @@ from heald_acp.turn import AcpDecoder
 _SCHEMA = "Your final answer is nothing but JSON that fits this schema: "
 
 
-class AcpSession(ConversationBase):
+class AcpSession(SeenMessages):
     """A `ProviderSession`, a `ToolHost` and a `WorkspaceHost`."""
 
     def __init__(
@@ -43,7 +43,6 @@ class AcpSession(ConversationBase):
         self._priced: Model | None = resolve(agent.program.prices) if agent.program.prices else None
         self._workspace: Workspace | None = None
         self._conversation: AgentConversation | None = None
-        self._seen: dict[int, Message] = {}
         self._billed = 0.0
 
     # --- a turn ------------------------------------------------------------------------------------------------------
@@ -107,13 +106,6 @@ class AcpSession(ConversationBase):
         spent, self._billed = conversation.cost - self._billed, conversation.cost
         return max(spent, 0.0)
 
-    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        added = [turn.message, tool_results(results)] if results else [turn.message]
-        self.messages.extend(added)
-        self._see(added)
-        for result in results:
-            self.deliver_result(result)
-
     # --- the agent's tools -------------------------------------------------------------------------------------------
 
     @property
@@ -174,8 +166,7 @@ class AcpSession(ConversationBase):
         conversation = self._conversation
         if conversation is not None and not conversation.is_idle:
             return conversation
-        is_rewound = bool(self._seen.keys() - {id(message) for message in self.messages})
-        if conversation is not None and (conversation.is_dead or is_rewound):
+        if conversation is not None and (conversation.is_dead or self._is_rewound):
             self._conversation = None
             await conversation.close()
         is_new = self._conversation is None
@@ -207,12 +198,6 @@ class AcpSession(ConversationBase):
         schema = self.settings.output_schema
         system = self.settings.system.removeprefix(DEFAULT)  # it is about tools of Heald
         return system + (f"\n\n{_SCHEMA}{encode_text(schema)}" if schema is not None else "")
-
-    def _see(self, messages: list[Message]) -> None:
-        self._seen.update((id(message), message) for message in messages)
-
-    def _unseen(self) -> list[Message]:
-        return [message for message in self.messages if id(message) not in self._seen]
 
 
 async def _end(conversation: AgentConversation) -> None:

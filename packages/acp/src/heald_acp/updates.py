@@ -9,7 +9,8 @@ from heald.core.turn import Usage
 from heald.providers.tool_host import Outcome
 
 DONE = ("completed", "failed")
-_PATH_NAMES = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
+PATH_NAMES = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
+"""The names that agents have for the argument with a path."""
 _KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
 
 
@@ -50,7 +51,7 @@ class ReportedCall:
     @property
     def paths(self) -> list[str]:
         """The files that it names, as the agent writes them."""
-        named = [value for name in _PATH_NAMES if isinstance(value := self.raw_input.get(name), str)]
+        named = [value for name in PATH_NAMES if isinstance(value := self.raw_input.get(name), str)]
         changed = [path for diff in self.diffs if isinstance(path := diff.get("path"), str)]
         return list(dict.fromkeys([*self.locations, *named, *changed]))
 

@@ -19,7 +19,7 @@ def use_agent(options: argparse.Namespace, folder: str | Path) -> None:
     is a model, and no agent of a file remains. Raises ConfigurationError if there is no such agent, or if it is not
     trusted."""
     name: str = options.agent
-    if name not in load_agents(folder).by_name and (foreign := find_foreign_agent(name)) is not None:
+    if (foreign := find_foreign_agent(name, folder)) is not None:
         _use_model(options, foreign)
         options.agent = None
         return
@@ -34,10 +34,10 @@ def use_agent(options: argparse.Namespace, folder: str | Path) -> None:
         _use_model(options, agent.model)
 
 
-def find_foreign_agent(name: str) -> str | None:
-    """Return the model that is the external agent of this name; None if there is none."""
+def find_foreign_agent(name: str, folder: str | Path) -> str | None:
+    """Return the model that is the external agent of this name; None if there is none, or an agent of a file has it."""
     family = find_family(_FOREIGN)
-    if family is None:
+    if family is None or name in load_agents(folder).by_name:
         return None
     try:
         family.named(name)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from heald.commands.terminal import BOLD, DIM, Colours
-from heald.commands.text_columns import text_width, truncate
+from heald.commands.text_columns import pad, text_width, truncate
 from heald.core.envelope import Event
 from heald.sessions.session_comparison import SessionComparison, SessionFuture
 from heald.tools.sanitize import sanitize_text
@@ -39,7 +39,7 @@ class ComparisonView:
     def _columns(self, left: Sequence[str], right: Sequence[str]) -> list[str]:
         rows = zip_longest(left, right, fillvalue="")
         return [
-            f"{_pad(truncate(a, self._width), self._width)}{_GAP}{truncate(b, self._width)}".rstrip() for a, b in rows
+            f"{pad(truncate(a, self._width), self._width)}{_GAP}{truncate(b, self._width)}".rstrip() for a, b in rows
         ]
 
     def _wrapped(self, transcript: Transcript, events: Sequence[Event]) -> list[str]:
@@ -78,7 +78,3 @@ def _wrap(line: str, width: int) -> list[str]:
             word = word[len(head) :]
         rows[-1] = word
     return rows
-
-
-def _pad(text: str, width: int) -> str:
-    return text + " " * max(width - text_width(text), 0)

@@ -15,7 +15,7 @@ _NOBODY_FOR_TEXT = (
     "There is no terminal for a question, and a call that is written as text may only be a quotation. If the server of "
     "the model does not parse calls, run `heald conform` once, or this command with --edit-format text."
 )
-_TERMINAL = "terminal"
+TERMINAL = "terminal"
 """The name in logs of the person at the terminal."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -41,12 +41,12 @@ async def _ask_approval(request: ApprovalRequested, asker: str) -> Approval:
         if answer in ("v", "view"):
             print(*show_approval(request, paint, whole=True).lines, sep="\n", file=sys.stderr)
         if answer in ("y", "yes"):
-            return Approval(True, by=_TERMINAL)
+            return Approval(True, by=TERMINAL)
         if answer in ("a", "always"):
-            return Approval(True, always=True, by=_TERMINAL)
+            return Approval(True, always=True, by=TERMINAL)
         if answer in ("n", "no"):
             reason = (await read_line("why? (for the model; may be empty) ")).strip()
-            return Approval(False, reason, by=_TERMINAL)
+            return Approval(False, reason, by=TERMINAL)
 
 
 async def ask_question(question: QuestionAsked, asker: str = "heald") -> str:

@@ -67,10 +67,9 @@ async def make_agent(
     }
     if options.agent:
         from heald.tools.families import ALL
-        from heald.tools.shell.sandbox import Sandbox
         from heald_cli.agent_tools import AgentTools
 
-        sandbox = place.sandbox or Sandbox(unsandboxed=options.unsandboxed)
+        sandbox = _find_sandbox(options, place)
         is_limited = bool(options.tools) and ALL not in options.tools
         agent_tools = AgentTools(tools, own_tools, sandbox, folder_tools=extras.tools, is_limited=is_limited)
         agent_options = _file_agent_options(options, agent_options, agent_tools)
@@ -109,9 +108,7 @@ def _place_model(model: "ModelLike", options: argparse.Namespace, place: AgentPl
         return model, False
     from dataclasses import replace
 
-    from heald.tools.shell.sandbox import Sandbox
-
-    return replace(resolved, sandbox=place.sandbox or Sandbox(unsandboxed=options.unsandboxed)), True  # type: ignore[type-var]
+    return replace(resolved, sandbox=_find_sandbox(options, place)), True  # type: ignore[type-var]
 
 
 def _file_agent_options(
@@ -136,14 +133,20 @@ def _builtin_tools(names: Sequence[str], options: argparse.Namespace, place: Age
     if not names:
         return []
     from heald.tools.families import named_tools  # a plain question loads no tools and no sandbox
-    from heald.tools.shell.sandbox import Sandbox
     from heald_cli.inside_notice import report_missing_sandbox
 
-    sandbox = place.sandbox or Sandbox(unsandboxed=options.unsandboxed)
+    sandbox = _find_sandbox(options, place)
     tools = named_tools(names, sandbox)
     if any(tool.effect == "run" for tool in tools):
         report_missing_sandbox(options.permissions, sandbox)
     return list(tools)
+
+
+def _find_sandbox(options: argparse.Namespace, place: AgentPlace) -> "Sandbox":
+    """Return the sandbox of the place, or that of the options."""
+    from heald.tools.shell.sandbox import Sandbox
+
+    return place.sandbox or Sandbox(unsandboxed=options.unsandboxed)
 
 
 async def complete_question(question: Message, own_tools: OwnTools) -> tuple[Message, list[str]]:

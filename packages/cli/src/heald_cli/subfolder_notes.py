@@ -5,11 +5,11 @@ comes with a folder, they have no effect until the user trusts them as they are;
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from heald.config.trust import TrustState, state_of
+from heald.config.trust import state_of
 from heald.core.messages import Text
 from heald.tools.runtime import Invocation, Next
 from heald.tools.tool_output import join_output
@@ -37,16 +37,7 @@ def find_subfolder_notes(folder: str | Path | None) -> list[Path]:
 
 def read_subfolder_notes(folder: Path) -> bytes:
     """Return all notes below a folder: what the user trusts."""
-    top = folder.resolve()
-    parts: list[bytes] = []
-    for path in find_subfolder_notes(top):
-        parts += [f"== {path.relative_to(top).as_posix()}\n".encode("utf-8", "surrogateescape"), _read(path), b"\n"]
-    return b"".join(parts)
-
-
-def subfolder_notes_state(folder: str | Path) -> TrustState:
-    """The user's decision about the notes below a folder as they are now."""
-    return state_of(Path(folder), read_subfolder_notes(Path(folder)))
+    return _join(_read_notes(folder.resolve()))
 
 
 class SubfolderNotes:
@@ -54,9 +45,8 @@ class SubfolderNotes:
 
     def __init__(self, folder: str) -> None:
         top = Path(folder).resolve()
-        paths = find_subfolder_notes(top)
-        is_trusted = bool(paths) and subfolder_notes_state(top) == "trusted"
-        self._notes = {path.relative_to(top).as_posix(): _read(path) for path in paths} if is_trusted else {}
+        notes = _read_notes(top)
+        self._notes = notes if notes and state_of(top, _join(notes)) == "trusted" else {}
 
     def __bool__(self) -> bool:
         return bool(self._notes)
@@ -70,12 +60,12 @@ class SubfolderNotes:
             f"{', '.join(self._notes)}."
         )
 
-    def start(self) -> "GivenNotes":
+    def start(self) -> "PendingNotes":
         """Return the middleware of one agent."""
-        return GivenNotes(self._notes)
+        return PendingNotes(self._notes)
 
 
-class GivenNotes:
+class PendingNotes:
     """The notes that an agent has not got yet."""
 
     def __init__(self, notes: dict[str, bytes]) -> None:
@@ -114,6 +104,17 @@ def _walk(top: Path) -> Iterator[Path]:
             return
         if depth:
             yield place
+
+
+def _read_notes(top: Path) -> dict[str, bytes]:
+    """Read the notes below a folder, by their paths in it."""
+    return {path.relative_to(top).as_posix(): _read(path) for path in find_subfolder_notes(top)}
+
+
+def _join(notes: Mapping[str, bytes]) -> bytes:
+    """Return notes as one text, each below its path."""
+    parts = ((f"== {name}\n".encode("utf-8", "surrogateescape"), content) for name, content in notes.items())
+    return b"".join(head + content + b"\n" for head, content in parts)
 
 
 def _read(path: Path) -> bytes:

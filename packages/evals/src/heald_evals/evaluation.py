@@ -83,14 +83,16 @@ class Evaluation:
         run_id = new_id("run")
         files = EvaluationFolder(folder) if folder is not None else None
         earlier = files.read_outcomes() if files is not None else []
-        store = self.open_store(files, traffic)
-        try:
-            runner = self.make_runner(store, run_id, files, model=model, traffic=traffic)
-            outcomes = await runner.run_cases(cases, parallel, on_start, on_outcome)
-            if files is not None:
-                await files.delete_old_logs(store, self.name)
-        finally:
-            await store.close()
+        outcomes = await self.run_cases(
+            cases,
+            run_id,
+            files,
+            model=model,
+            parallel=parallel,
+            traffic=traffic,
+            on_start=on_start,
+            on_outcome=on_outcome,
+        )
         return RunReport(
             run=run_id, evaluation=self.name, outcomes=outcomes, comparison=compare_runs(earlier, outcomes)
         )
@@ -100,39 +102,49 @@ class Evaluation:
         pattern = only if "*" in only else f"*{only}*"
         return [case for case in self.cases if fnmatchcase(case.name, pattern)]
 
-    @staticmethod
-    def open_store(folder: EvaluationFolder | None, traffic: Traffic) -> Store:
-        """Open the store of the logs: in the folder, or in memory. Raises ConfigurationError if recordings have no
-        folder."""
-        if folder is not None:
-            folder.create()
-            return folder.open_store()
-        if traffic != "live":
-            raise ConfigurationError(f"run: traffic={traffic!r} needs a folder for the recordings; add folder=….")
-        return MemoryStore()
-
-    def make_runner(
+    async def run_cases(
         self,
-        store: Store,
+        cases: Sequence[Case],
         run_id: str,
         folder: EvaluationFolder | None,
         *,
-        model: ModelLike | None = None,
-        traffic: Traffic = "live",
-    ) -> CaseRunner:
-        """Make the runner of the cases."""
-        return CaseRunner(
-            self.name,
-            self.agent,
-            self.checks,
-            self.judge,
-            self.budget,
-            store,
-            run_id,
-            folder=folder,
-            model=model,
-            traffic=traffic,
-        )
+        model: ModelLike | None,
+        parallel: int,
+        traffic: Traffic,
+        on_start: Callable[[Case], object] | None = None,
+        on_outcome: Callable[[CaseOutcome], object] | None = None,
+    ) -> list[CaseOutcome]:
+        """Run cases as a part of a run, with their logs in the folder or in memory. Raises ConfigurationError if
+        recordings have no folder."""
+        store = _open_store(folder, traffic)
+        try:
+            runner = CaseRunner(
+                self.name,
+                self.agent,
+                self.checks,
+                self.judge,
+                self.budget,
+                store,
+                run_id,
+                folder=folder,
+                model=model,
+                traffic=traffic,
+            )
+            outcomes = await runner.run_cases(cases, parallel, on_start, on_outcome)
+            if folder is not None:
+                await folder.delete_old_logs(store, self.name)
+        finally:
+            await store.close()
+        return outcomes
+
+
+def _open_store(folder: EvaluationFolder | None, traffic: Traffic) -> Store:
+    if folder is not None:
+        folder.create()
+        return folder.open_store()
+    if traffic != "live":
+        raise ConfigurationError(f"run: traffic={traffic!r} needs a folder for the recordings; add folder=….")
+    return MemoryStore()
 
 
 def _check_cases(name: str, cases: Sequence[Case], judge: Judge | None) -> None:

@@ -6,7 +6,7 @@ Evaluations are variables of test modules, and files `test_*.toml` with `[[cases
 
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -179,19 +179,17 @@ class EvaluationsOfRun:
                     other for other in others if other.evaluation is item.evaluation and other not in self._started
                 ]
             self._started.update(items)
-            outcomes = asyncio.run(self._run(item.evaluation, [item.case for item in items]))
+            running = item.evaluation.run_cases(
+                [item.case for item in items],
+                self.run_id,
+                self.folder,
+                model=self._model,
+                parallel=self._parallel,
+                traffic=self._traffic,
+            )
+            outcomes = asyncio.run(running)
             self._outcomes |= zip(items, outcomes, strict=True)
         return self._outcomes.pop(item)  # a plugin that repeats failed tests runs the case once more
-
-    async def _run(self, evaluation: "Evaluation", cases: Sequence["Case"]) -> "list[CaseOutcome]":
-        store = evaluation.open_store(self.folder, self._traffic)
-        try:
-            runner = evaluation.make_runner(store, self.run_id, self.folder, model=self._model, traffic=self._traffic)
-            outcomes = await runner.run_cases(cases, self._parallel)
-            await self.folder.delete_old_logs(store, evaluation.name)
-        finally:
-            await store.close()
-        return outcomes
 
 
 _RUN: "pytest.StashKey[EvaluationsOfRun]" = pytest.StashKey()

@@ -5,7 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from heald_notify.notification import NotificationType
+from heald.core.envelope import Event
+from heald_notify.endpoint import NotifyEndpoint
+from heald_notify.notification import NotificationType, notification_id, notification_types
 
 DeliveryState = Literal["pending", "delivered", "dead"]
 SCHEDULE: tuple[float, ...] = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -62,3 +64,21 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     def replay(self, node: str = "") -> "Delivery":
         """Return the delivery as a new one, with the same id."""
         return msgspec.structs.replace(self, state="pending", attempts=0, next_at=0.0, problem="", node=node)
+
+
+def make_deliveries(event: Event, root: str, endpoint: NotifyEndpoint, node: str = "") -> list[Delivery]:
+    """Make the deliveries of an event for an endpoint. `root` is the session that a person sees."""
+    return [
+        Delivery(
+            id=f"{notification_id(event.session, event.seq, kind)}.{endpoint.id}",
+            endpoint=endpoint.id,
+            type=kind,
+            root=root,
+            session=event.session,
+            seq=event.seq,
+            time=event.time,
+            node=node,
+        )
+        for kind in notification_types(event, is_delegate=event.session != root)
+        if kind in endpoint.types
+    ]

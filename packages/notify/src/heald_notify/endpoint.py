@@ -1,6 +1,7 @@
 """Endpoints: where notifications of an owner are sent."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -67,10 +68,9 @@ class EndpointView(msgspec.Struct, frozen=True, kw_only=True):
     dead: int = 0
 
 
-def view_endpoint(
-    endpoint: NotifyEndpoint, *, pending: int = 0, dead: int = 0, has_secret: bool = False
-) -> EndpointView:
-    """Return an endpoint for its owner. The path of an ntfy or push address is a secret too, so it is masked."""
+def view_endpoint(endpoint: NotifyEndpoint, states: Sequence[str] = (), *, has_secret: bool = False) -> EndpointView:
+    """Return an endpoint for its owner. `states` are those of its deliveries. The path of an ntfy or push address is a
+    secret too, so it is masked."""
     target = parse_target(endpoint.url)
     host = target._replace(path="/").url
     is_open = endpoint.kind == "webhook"
@@ -82,8 +82,8 @@ def view_endpoint(
         secret=endpoint.secret if has_secret and is_open else mask_secret(endpoint.secret),
         created=endpoint.created,
         disabled=endpoint.disabled,
-        pending=pending,
-        dead=dead,
+        pending=states.count("pending"),
+        dead=states.count("dead"),
     )
 
 

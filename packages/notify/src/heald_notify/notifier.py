@@ -19,17 +19,11 @@ from heald.core.json import encode
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store_errors import NoSuchSession
-from heald_notify.delivery import SCHEDULE, Delivery
+from heald_notify.delivery import SCHEDULE, Delivery, make_deliveries
 from heald_notify.delivery_sender import DeliverySender
 from heald_notify.endpoint import NotifyEndpoint
 from heald_notify.log_scan import scan_logs
-from heald_notify.notification import (
-    EVENT_TYPES,
-    Notification,
-    make_notification,
-    notification_id,
-    notification_types,
-)
+from heald_notify.notification import EVENT_TYPES, Notification, make_notification
 from heald_notify.notify_records import DELIVERIES, ENDPOINTS, PUSH_KEYS, NotifyRecords
 from heald_notify.web_push import PushKeys, new_push_keys
 from heald_server.context import ServerContext
@@ -71,7 +65,7 @@ class Notifier:
     async def start(self) -> None:
         self.push_keys = await self._read_push_keys()
         self._sender = DeliverySender(self.records, self.read_notification, self._schedule, self.push_keys)
-        await self._load_endpoints()
+        await self.reload()
         self._tasks = [
             asyncio.create_task(self._queue_events(), name="heald-notify-queue"),
             asyncio.create_task(self._sender.run(), name="heald-notify-sender"),
@@ -93,7 +87,12 @@ class Notifier:
 
     async def reload(self) -> None:
         """Read the endpoints."""
-        await self._load_endpoints()
+        had_endpoints = bool(self._endpoints)
+        self._endpoints = await self.records.endpoints()
+        if self._sender is not None:
+            self._sender.set_endpoints(self._endpoints)
+        if self._endpoints and not had_endpoints and self._store.node not in await self.records.watermarks():
+            await self.records.put_watermark(self._store.node, time())
 
     async def resend(self, delivery: Delivery) -> Delivery:
         """Send a delivery again, with the same id."""
@@ -118,20 +117,10 @@ class Notifier:
         """Store the deliveries of an event for these endpoints. `again` also sends what was sent or has failed."""
         count = 0
         attempts = self._sender.attempts if self._sender is not None else 0
-        for kind in notification_types(event, is_delegate=event.session != info.id):
-            for endpoint in endpoints:
-                if kind not in endpoint.types or (endpoint.disabled and not again):
-                    continue
-                delivery = Delivery(
-                    id=f"{notification_id(event.session, event.seq, kind)}.{endpoint.id}",
-                    endpoint=endpoint.id,
-                    type=kind,
-                    root=info.id,
-                    session=event.session,
-                    seq=event.seq,
-                    time=event.time,
-                    node=self._store.node,
-                )
+        for endpoint in endpoints:
+            if endpoint.disabled and not again:
+                continue
+            for delivery in make_deliveries(event, info.id, endpoint, self._store.node):
                 if again:
                     await self.records.put_delivery(delivery)
                 else:
@@ -241,14 +230,6 @@ class Notifier:
         for delivery in (await self.records.deliveries()).values():
             if delivery.state == "delivered" and delivery.time < limit:
                 await self.records.delete_delivery(delivery)
-
-    async def _load_endpoints(self) -> None:
-        had_endpoints = bool(self._endpoints)
-        self._endpoints = await self.records.endpoints()
-        if self._sender is not None:
-            self._sender.set_endpoints(self._endpoints)
-        if self._endpoints and not had_endpoints and self._store.node not in await self.records.watermarks():
-            await self.records.put_watermark(self._store.node, time())
 
     async def _read_push_keys(self) -> PushKeys | None:
         """Return the keys of all servers of the store; None if the package for them is missing."""

@@ -91,18 +91,20 @@ class NotifyRoutes:
         self._records = notifier.records
 
     def operations(self) -> list[Operation]:
-        one, deliveries = "/webhooks/{webhook}", "/webhooks/{webhook}/deliveries"
+        webhook, deliveries = "/webhooks/{webhook}", "/webhooks/{webhook}/deliveries"
         return [
             Operation("GET", "/webhooks", self._list, "List webhooks.", EndpointList, tag=_TAG),
             Operation(
                 "POST", "/webhooks", self._add, "Add a webhook.", EndpointView, EndpointBody, status=201, tag=_TAG
             ),
             Operation("GET", "/webhooks/push-key", self._push_key, "Key for subscriptions.", PushKeyView, tag=_TAG),
-            Operation("GET", one, self._show, "Show a webhook.", EndpointView, errors=("not_found",), tag=_TAG),
-            Operation("DELETE", one, self._remove, "Remove a webhook.", status=204, errors=("not_found",), tag=_TAG),
+            Operation("GET", webhook, self._show, "Show a webhook.", EndpointView, errors=("not_found",), tag=_TAG),
+            Operation(
+                "DELETE", webhook, self._remove, "Remove a webhook.", status=204, errors=("not_found",), tag=_TAG
+            ),
             Operation(
                 "POST",
-                f"{one}/secret",
+                f"{webhook}/secret",
                 self._rotate,
                 "Replace the secret. The old one signs too for a day.",
                 EndpointView,
@@ -113,14 +115,16 @@ class NotifyRoutes:
             ),
             Operation(
                 "POST",
-                f"{one}/enable",
+                f"{webhook}/enable",
                 self._enable,
                 "Send to a disabled webhook again.",
                 EndpointView,
                 errors=("not_found",),
                 tag=_TAG,
             ),
-            Operation("POST", f"{one}/test", self._test, "Send a test.", TestOutcome, errors=("not_found",), tag=_TAG),
+            Operation(
+                "POST", f"{webhook}/test", self._test, "Send a test.", TestOutcome, errors=("not_found",), tag=_TAG
+            ),
             Operation(
                 "GET",
                 deliveries,
@@ -133,7 +137,7 @@ class NotifyRoutes:
             ),
             Operation(
                 "POST",
-                f"{one}/replay",
+                f"{webhook}/replay",
                 self._replay,
                 "Send dead deliveries, or what the logs have since a time, again.",
                 ReplayCount,
@@ -156,7 +160,12 @@ class NotifyRoutes:
     async def _list(self, call: ApiCall) -> EndpointList:
         _check_caller(call)
         endpoints = await self._records.endpoints(call.owner)
-        return EndpointList([await self._view(endpoint) for endpoint in endpoints.values()])
+        deliveries = (await self._records.deliveries()).values()
+        views: list[EndpointView] = []
+        for name, endpoint in endpoints.items():
+            states = [delivery.state for delivery in deliveries if delivery.endpoint == name]
+            views.append(view_endpoint(endpoint, states))
+        return EndpointList(views)
 
     async def _add(self, call: ApiCall) -> EndpointView:
         _check_caller(call)
@@ -257,7 +266,7 @@ class NotifyRoutes:
 
     async def _view(self, endpoint: NotifyEndpoint) -> EndpointView:
         states = [delivery.state for delivery in (await self._records.deliveries(endpoint.id)).values()]
-        return view_endpoint(endpoint, pending=states.count("pending"), dead=states.count("dead"))
+        return view_endpoint(endpoint, states)
 
 
 def _check_caller(call: ApiCall) -> None:

@@ -16,10 +16,10 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.sessions.shared_store import SharedStore
 from heald.tools.sanitize import sanitize_text
-from heald_notify.delivery import Delivery
+from heald_notify.delivery import Delivery, make_deliveries
 from heald_notify.endpoint import NotifyEndpoint, check_address, make_endpoint, view_endpoint
 from heald_notify.log_scan import scan_logs
-from heald_notify.notification import NOTIFICATION_TYPES, notification_id, notification_types
+from heald_notify.notification import NOTIFICATION_TYPES
 from heald_notify.notify_records import NotifyRecords
 
 EXAMPLES = """examples:
@@ -119,7 +119,7 @@ async def _list(options: argparse.Namespace, records: NotifyRecords) -> None:
     rows: list[list[str]] = []
     for endpoint in sorted(endpoints.values(), key=lambda item: (item.owner, item.created)):
         states = [delivery.state for delivery in deliveries if delivery.endpoint == endpoint.id]
-        view = view_endpoint(endpoint, pending=states.count("pending"), dead=states.count("dead"))
+        view = view_endpoint(endpoint, states)
         if options.json:
             print(encode_text({"owner": endpoint.owner, **msgspec.to_builtins(view)}))
             continue
@@ -188,20 +188,7 @@ async def _read_logs(
     async for info, event in scan_logs(records.store, since, owner=endpoint.owner, session=session):
         if info.owner != endpoint.owner:
             raise ConfigurationError(f"The session {info.id} belongs to another user than the webhook.")
-        for kind in notification_types(event, is_delegate=event.session != info.id):
-            if kind in endpoint.types:
-                name = f"{notification_id(event.session, event.seq, kind)}.{endpoint.id}"
-                deliveries.append(
-                    Delivery(
-                        id=name,
-                        endpoint=endpoint.id,
-                        type=kind,
-                        root=info.id,
-                        session=event.session,
-                        seq=event.seq,
-                        time=event.time,
-                    )
-                )
+        deliveries += make_deliveries(event, info.id, endpoint)
     return deliveries
 
 

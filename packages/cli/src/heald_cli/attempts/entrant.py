@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heald.agent.model_chain import ModelLike
 from heald_cli.agent_choice import find_foreign_agent
-from heald_cli.project_agents import choose_agents, load_agents
+from heald_cli.project_agents import choose_agents
 
 OURS = "ours"
 """The name of Heald's own agent in a list of agents."""
@@ -33,7 +33,7 @@ def choose_entrants(
         if name == OURS:
             model = our_model()
             entrants.append(Entrant(f"{OURS} ({model})", find_model(model)))
-        elif name not in load_agents(folder).by_name and (foreign := find_foreign_agent(name)) is not None:
+        elif (foreign := find_foreign_agent(name, folder)) is not None:
             entrants.append(Entrant(name, find_model(foreign)))
         else:
             model = choose_agents(name, folder).find(name).model or our_model()

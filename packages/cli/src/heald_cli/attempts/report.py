@@ -9,7 +9,7 @@ from heald.commands.terminal import print_note
 from heald.core.json import encode_text
 from heald_cli.attempts.attempt import Attempt
 from heald_cli.attempts.choice import Choice
-from heald_cli.attempts.view import attempt_as_json, cost_table
+from heald_cli.attempts.view import attempt_as_json, cost_table, sum_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,8 @@ class AttemptReport:
             listed = [attempt_as_json(attempt, is_kept=self.is_kept) for attempt in self.attempts]
             number = choice.attempt.number if choice.attempt is not None else None
             outcome = {"attempts": listed, "applied": number, "files": paths, "reason": choice.reason or None}
-            costs = [attempt.cost_usd for attempt in self.attempts if attempt.cost_usd is not None]
-            tokens = sum(attempt.usage.total or 0 for attempt in self.attempts)
-            print(encode_text({**outcome, "tokens": tokens, "cost_usd": sum(costs) if costs else None}))
+            tokens, cost = sum_usage(self.attempts)
+            print(encode_text({**outcome, "tokens": tokens, "cost_usd": cost}))
             return
         for line in cost_table(self.attempts) if len(self.attempts) > 1 else ():
             print(line, file=sys.stderr)

@@ -93,21 +93,27 @@ def cost_table(attempts: Sequence[Attempt]) -> list[str]:
     for attempt in attempts:
         check = attempt.check
         result = attempt.status if check is None else "passed" if check.passed else "check failed"
-        table.append([f"{attempt.number}", attempt.model, result, _tokens(attempt.usage.total), _cost(attempt)])
-    tokens = sum(attempt.usage.total or 0 for attempt in attempts)
-    costs = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
-    unknown = len(attempts) - len(costs)
-    total = format_usd(sum(costs)) if costs else _cost(None)
-    table.append(["", "all", "", _tokens(tokens), f"{total}, without {unknown}" if costs and unknown else total])
+        table.append(
+            [f"{attempt.number}", attempt.model, result, _tokens(attempt.usage.total), _cost(attempt.cost_usd)]
+        )
+    tokens, cost = sum_usage(attempts)
+    unknown = sum(attempt.cost_usd is None for attempt in attempts)
+    total = f"{_cost(cost)}, without {unknown}" if cost is not None and unknown else _cost(cost)
+    table.append(["", "all", "", _tokens(tokens), total])
     return align_columns(table)
+
+
+def sum_usage(attempts: Sequence[Attempt]) -> tuple[int, float | None]:
+    """Return the tokens and the cost of all attempts, as far as they are known; None if no cost is."""
+    costs = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
+    return sum(attempt.usage.total or 0 for attempt in attempts), sum(costs) if costs else None
 
 
 def _tokens(count: int | None) -> str:
     return "unknown" if count is None else f"{count:,}"
 
 
-def _cost(attempt: Attempt | None) -> str:
-    cost = attempt.cost_usd if attempt is not None else None
+def _cost(cost: float | None) -> str:
     return "unknown" if cost is None else format_usd(cost)
 
 

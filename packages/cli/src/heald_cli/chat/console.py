@@ -31,6 +31,7 @@ from heald_cli.chat.screen import ChatScreen
 from heald_cli.chat.session import ChatSession
 from heald_cli.chat.work_commands import describe_job, run_shell_line
 from heald_cli.mcp_input import attach_resources, complete_resource
+from heald_cli.questions import TERMINAL
 from heald_cli.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ _JOB_COLUMNS, _MAX_JOB_ROWS = 32, 4
 _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
-_TERMINAL = "terminal"
-"""The name in logs of the person at the terminal."""
 _INTERRUPTED = "The person interrupted."
 
 
@@ -179,9 +178,9 @@ class ChatConsole:
             return
         with suppress(NotPending):  # its exchange has just ended
             if answer == "n":
-                session.deny(request.approval, "The person denied it.", by=_TERMINAL)
+                session.deny(request.approval, "The person denied it.", by=TERMINAL)
             else:
-                session.approve(request.approval, always=answer == "a", digest=request.digest, by=_TERMINAL)
+                session.approve(request.approval, always=answer == "a", digest=request.digest, by=TERMINAL)
 
     def _interrupt(self) -> bool:
         return self.chat.is_busy and self.chat.session.cancel(_INTERRUPTED)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from heald.commands.terminal import BOLD, DIM, Colours, print_note
-from heald.commands.text_columns import align_columns
+from heald.commands.text_columns import align_columns, truncate
 from heald.config.paths import config_home, display_path
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
@@ -96,7 +96,5 @@ def _print_rows(rows: list[AgentRow]) -> None:
 
 
 def _cells(row: AgentRow) -> list[str]:
-    description = sanitize_text(row.description)
-    if len(description) > _DESCRIPTION_COLUMNS:
-        description = description[: _DESCRIPTION_COLUMNS - 1] + "…"
+    description = truncate(sanitize_text(row.description), _DESCRIPTION_COLUMNS)
     return [row.name, sanitize_text(row.model) or "any", description, sanitize_text(row.file)]

@@ -17,6 +17,7 @@ from heald.sessions.sessions import Sessions
 from heald.sessions.store import iterate_events
 from heald.tools.approvals import Approval
 from heald_cli.comparison_view import ComparisonView
+from heald_cli.questions import TERMINAL
 
 _WIDTH = 120
 """The columns of a comparison that is not printed on a terminal."""
@@ -45,7 +46,7 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 async def fork(sessions: Sessions, options: argparse.Namespace) -> int:
     info = await find_session(sessions, options.session)
     change = _read_change(options)
-    made = await sessions.fork(info.id, options.at, title=options.title, change=change, by="terminal" if change else "")
+    made = await sessions.fork(info.id, options.at, title=options.title, change=change, by=TERMINAL if change else "")
     if options.json:
         print(encode_text({"id": made.id, "parent": made.parent, "shared": made.parent_seq, "work": made.work}))
         return 0

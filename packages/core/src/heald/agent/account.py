@@ -81,7 +81,7 @@ class Account:
         self._exchange = exchange
         self._caller = caller
         self._requested = requested
-        self._exchange_turns = budget.max_turns
+        self._agent_turns = budget.max_turns
         self._root: Account = caller._root if caller is not None else self
         self._delegates: dict[str, Account] = {}  # of agents that work for it now, by exchange
         self._call_costs: dict[str, float | None] = {}  # of calls that have not ended, by call
@@ -96,7 +96,6 @@ class Account:
     def _set_limits(self) -> None:
         """Note what the budget limits."""
         caller = self._caller
-        self._agent_turns = self._exchange_turns
         self._tree_turns: float = inf if self.budget.turns is msgspec.UNSET else self.budget.turns
         self.has_usd = self.budget.usd is not None or (caller is not None and caller.has_usd)
         """Whether dollars are limited, here or by a caller."""

@@ -17,7 +17,7 @@ from heald.agent.exchange import Exchange
 from heald.agent.exchange_reader import ExchangeReader
 from heald.agent.guarded_calls import GuardedCalls
 from heald.agent.guardrail import Guardrail
-from heald.agent.guardrail_strategy import GuardrailStrategy
+from heald.agent.guardrail_strategy import guardrail_strategies
 from heald.agent.hosted_tools import HostedTools
 from heald.agent.instructions import (
     DEFAULT,
@@ -290,10 +290,7 @@ class Agent(AgentBase[OutputT]):
         if handover is not None:
             return [handover, *strategies, handover.strategies]
         strategies += [make() for make in self._strategy_factories]
-        guardrails = dict.fromkeys(
-            guardrail for calls in (*guarded, self._guarded_calls) for guardrail in calls.guardrails
-        )
-        return [*strategies, GuardrailStrategy(guardrails)] if guardrails else strategies
+        return [*strategies, *guardrail_strategies([*guarded, self._guarded_calls])]
 
     def __repr__(self) -> str:
         tools, messages = len(self._runtime.registry), len(self._conversation.messages)

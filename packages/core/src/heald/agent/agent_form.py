@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from heald.agent.agent_file import AgentFile, read_agent_text
-from heald.agent.agent_name import AGENT_NAME
+from heald.agent.agent_name import AGENT_NAME, INVALID_NAME
 from heald.agent.budget import Budget
 from heald.agent.claude_form import ClaudeForm
 from heald.config.front_matter import FrontMatterField, parse_front_matter, split_items
@@ -62,10 +62,7 @@ class HealdForm:
                 raise ConfigurationError(f"{where}:{field.line}: {error}") from None
         name_line = matter.fields["name"].line if "name" in matter.fields else 1
         if not AGENT_NAME.match(settings["name"]):
-            raise ConfigurationError(
-                f"{where}:{name_line}: {settings['name'][:80]!r} is not a valid name for an agent: use at most 63 "
-                "letters, digits, _ and -."
-            )
+            raise ConfigurationError(f"{where}:{name_line}: {settings['name'][:80]!r} {INVALID_NAME}")
         if len(matter.body) > MAX_INSTRUCTION_CHARACTERS:
             raise ConfigurationError(
                 f"{where}: the instructions have {len(matter.body):,} characters; {MAX_INSTRUCTION_CHARACTERS:,} are "

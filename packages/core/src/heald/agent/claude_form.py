@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from heald.agent.agent_file import AgentFile
-from heald.agent.agent_name import AGENT_NAME
+from heald.agent.agent_name import AGENT_NAME, INVALID_NAME
 from heald.agent.budget import Budget
 from heald.config.front_matter import FrontMatter, FrontMatterField, parse_front_matter, split_items
 from heald.config.paths import display_path
@@ -31,10 +31,7 @@ class ClaudeForm:
         name = _text(matter, "name", where) or path.stem
         if not AGENT_NAME.match(name):
             line = matter.fields["name"].line if "name" in matter.fields else 1
-            raise ConfigurationError(
-                f"{where}:{line}: {name[:80]!r} is not a valid name for an agent: use at most 63 letters, digits, _ "
-                "and -."
-            )
+            raise ConfigurationError(f"{where}:{line}: {name[:80]!r} {INVALID_NAME}")
         model = _text(matter, "model", where)
         tools, refused = _names(matter, "tools", where), _names(matter, "disallowedTools", where) or ()
         is_open = tools is None  # it gets all tools of the session, those of MCP servers too

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from heald.agent.guarded_calls import GuardedCalls
 from heald.agent.guarded_stream import GuardedStream, TextPayload
 from heald.agent.guardrail import Guardrail, GuardrailPoint
 from heald.agent.strategy import NextRequest, Strategy, StreamTurn
@@ -31,3 +32,9 @@ class GuardrailStrategy(Strategy):
         if not self._texts:
             return await stream(on_event)
         return await GuardedStream(self._texts, on_event).run(stream)
+
+
+def guardrail_strategies(guarded: Iterable[GuardedCalls]) -> list[GuardrailStrategy]:
+    """Return the strategy of the guardrails of several agents, each guardrail once; none if there are no guardrails."""
+    guardrails = dict.fromkeys(guardrail for calls in guarded for guardrail in calls.guardrails)
+    return [GuardrailStrategy(guardrails)] if guardrails else []

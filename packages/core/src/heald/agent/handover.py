@@ -14,7 +14,7 @@ from heald.agent.agent_group import AgentGroup
 from heald.agent.agent_profile import AgentProfile
 from heald.agent.conversation import Conversation
 from heald.agent.guarded_calls import GuardedCalls
-from heald.agent.guardrail_strategy import GuardrailStrategy
+from heald.agent.guardrail_strategy import guardrail_strategies
 from heald.agent.handover_tool import handover_tool
 from heald.agent.model_chain import ModelChain
 from heald.agent.reactors import Subscription
@@ -232,12 +232,8 @@ class Handover(Strategy):
 
     def _make_strategies(self, profile: AgentProfile) -> StrategyList:
         strategies = [make() for make in profile.strategies]
-        guardrails = dict.fromkeys(
-            guardrail for calls in (*self._callers, profile.guarded_calls) for guardrail in calls.guardrails
-        )
-        if guardrails:
-            strategies.append(GuardrailStrategy(guardrails))
-        return StrategyList(self.conversation, strategies)
+        guardrails = guardrail_strategies([*self._callers, profile.guarded_calls])
+        return StrategyList(self.conversation, [*strategies, *guardrails])
 
     def _answer_with(self, target: AgentProfile) -> None:
         """Let the callbacks of an agent answer while it speaks, unless the session has its own."""

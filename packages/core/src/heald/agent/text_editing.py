@@ -163,8 +163,7 @@ class TextEditing(Strategy):
 
         if any(call.name not in WRITING_TOOLS for call in turn.tool_calls):
             return None
-        results = [block for block in self.conversation.messages[-1].content if isinstance(block, ToolResult)]
-        failed = [result for result in results if result.status != "ok"]
+        failed = [result for result in self.conversation.messages[-1].tool_results if result.status != "ok"]
         if any(result.status not in ("error", "invalid_input") for result in failed):
             return None
         if failed and self._intent == "either" and all(result.id in check.quotations for result in failed):
@@ -231,7 +230,7 @@ class TextEditing(Strategy):
         for message in reversed(self.conversation.messages):
             if message is first:
                 break
-            results += [block for block in message.content if isinstance(block, ToolResult)]
+            results += message.tool_results
         return results
 
     def _find_unused(self, turn: ProviderTurn) -> str | None:

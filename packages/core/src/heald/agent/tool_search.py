@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from heald.agent.conversation import Conversation
 from heald.agent.strategy import NextRequest, Strategy
 from heald.core.json import as_object, encode
-from heald.core.messages import ToolDefinition, ToolResult
+from heald.core.messages import ToolDefinition
 from heald.tools.definitions import Tool
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class ToolSearch(Strategy):
         if request.tools != self._seen:  # lists compare the identity of their elements first
             offered = await self._choose(request.tools)
             self._seen, self._offered = request.tools, offered
-        if self._finder is not None and self._finder.found:
-            self._restore_found(self._finder.found)
+        if self._finder is not None and self._finder.search_results:
+            self._restore_descriptions(self._finder.search_results)
         request.tools = self._offered
 
-    def _restore_found(self, found: dict[str, ToolDefinition]) -> None:
+    def _restore_descriptions(self, search_results: dict[str, ToolDefinition]) -> None:
         """Offer the tools in full whose descriptions a compaction removed. The prompt is another one then anyway."""
         messages = self.conversation.messages
         is_shorter, self._length = len(messages) < self._length, len(messages)
@@ -71,13 +71,13 @@ class ToolSearch(Strategy):
         described = {
             name
             for message in messages
-            for block in message.content
-            if isinstance(block, ToolResult) and block.name == FIND_TOOLS
-            for name in as_object(block.data).get("tools", [])
+            for result in message.tool_results
+            if result.name == FIND_TOOLS
+            for name in as_object(result.data).get("tools", [])
         }
         offered = {tool.name for tool in self._offered}
         self._offered = self._offered + [
-            definition for name, definition in found.items() if name not in described | offered
+            definition for name, definition in search_results.items() if name not in described | offered
         ]
 
     async def _choose(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:

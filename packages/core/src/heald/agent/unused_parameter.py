@@ -1,9 +1,8 @@
 """Finds a parameter that a model added to a function and did not use."""
 
 import ast
-import warnings
 
-from heald.tools.files.syntax import find_syntax_problem
+from heald.tools.files.syntax import find_syntax_problem, parse_python
 
 
 def find_unused(path: str, before: str, after: str) -> str | None:
@@ -24,10 +23,7 @@ def find_unused(path: str, before: str, after: str) -> str | None:
 def _parameters(text: str, *, unused: bool = False) -> list[tuple[str, list[str]]]:
     """The functions of a file with their parameters, all or those that their bodies do not name."""
     functions: list[tuple[str, list[str]]] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in ast.walk(parse_python(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = node.args
             names = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

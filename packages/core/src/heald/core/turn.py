@@ -200,6 +200,18 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         return None if read is None and written is None else (read or 0) + (written or 0)
 
 
+def single_request(usage: Usage) -> Iteration:
+    """Return the tokens of an answer for which the provider made one request."""
+    return Iteration(
+        "message",
+        input=usage.input or 0,
+        cache_read=usage.cache_read or 0,
+        cache_write=usage.cache_write or 0,
+        output=usage.total_output or 0,
+        cache_write_1h=usage.cache_write_1h or 0,
+    )
+
+
 def _add_counts(counts: dict[str, int], others: dict[str, int]) -> dict[str, int]:
     if not counts or not others:
         return counts or others

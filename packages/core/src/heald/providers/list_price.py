@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from heald.core.turn import IMAGE_GENERATION, Cost, Iteration, Usage
+from heald.core.turn import IMAGE_GENERATION, Cost, Iteration, Usage, single_request
 from heald.providers.model import Model
 
 if TYPE_CHECKING:
@@ -39,17 +39,7 @@ def price(model: Model, usage: Usage) -> Cost:
 
 def _requests(usage: Usage) -> list[Iteration]:
     """Return the requests that the provider made for an answer. The price of each depends on its own size."""
-    if usage.iterations:
-        return usage.iterations
-    tokens = Iteration(
-        "message",
-        input=usage.input or 0,
-        cache_read=usage.cache_read or 0,
-        cache_write=usage.cache_write or 0,
-        output=usage.total_output or 0,
-        cache_write_1h=usage.cache_write_1h or 0,
-    )
-    return [tokens]
+    return usage.iterations or [single_request(usage)]
 
 
 def _request_dollars(seller: str, model: str, tier: str | None, request: Iteration) -> float | None:

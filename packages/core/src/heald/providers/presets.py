@@ -3,6 +3,7 @@
 from typing import Any
 
 from heald.providers.endpoint import Endpoint
+from heald.wires.features import FeatureName
 from heald.wires.request import Quirks
 
 
@@ -12,7 +13,8 @@ def _preset(provider: str, wire: str, base_url: str, *key_envs: str, **more: Any
 
 _COMPLETION_TOKENS = "max_completion_tokens"
 _MOST_INLINE = 15_000_000
-_WITHOUT_SEARCH = Quirks(without=["web_search", "image_output"])
+_NOT_IMITATED: tuple[FeatureName, ...] = ("web_search", "image_output")
+"""Features of Chat Completions that most of its imitators lack."""
 PRESETS: tuple[Endpoint, ...] = (
     _preset(
         *("openai", "responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -90,7 +92,8 @@ PRESETS: tuple[Endpoint, ...] = (
             usage_option=False,
             text_calls=False,
             without=[
-                *("web_search", "image_output", "logprobs", "cache_key", "cache_ttl", "metadata"),
+                *_NOT_IMITATED,
+                *("logprobs", "cache_key", "cache_ttl", "metadata"),
                 *("pdf_input", "audio_input", "file_ids"),
             ],
         ),
@@ -101,7 +104,7 @@ PRESETS: tuple[Endpoint, ...] = (
             reasoning_request="thinking",
             typed_output="json_object",
             text_calls=False,
-            without=["web_search", "image_output"],
+            without=[*_NOT_IMITATED],
         ),
     ),
     _preset(
@@ -113,17 +116,17 @@ PRESETS: tuple[Endpoint, ...] = (
             typed_output="with_tools",
             text_calls=False,
             seed_field="random_seed",
-            without=["web_search", "image_output", "user", "cache_ttl", "batches"],
+            without=[*_NOT_IMITATED, "user", "cache_ttl", "batches"],
         ),
     ),
     _preset(
         *("xai", "chat", "https://api.x.ai/v1", "XAI_API_KEY"),
-        quirks=Quirks(typed_output="with_tools", text_calls=False, without=["web_search", "image_output"]),
+        quirks=Quirks(typed_output="with_tools", text_calls=False, without=[*_NOT_IMITATED]),
         price_provider="x-ai",
     ),
     _preset(
         *("together", "chat", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-        quirks=Quirks(text_calls=False, without=["web_search", "image_output"]),
+        quirks=Quirks(text_calls=False, without=[*_NOT_IMITATED]),
     ),
     _preset(
         *("ollama", "ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
@@ -134,18 +137,18 @@ PRESETS: tuple[Endpoint, ...] = (
         *("lmstudio", "chat", "http://127.0.0.1:1234/v1"),
         key_required=False,
         base_url_env="LMSTUDIO_BASE_URL",
-        quirks=_WITHOUT_SEARCH,
+        quirks=Quirks(without=[*_NOT_IMITATED]),
     ),
     _preset(
         *("vllm", "chat", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
         key_required=False,
         base_url_env="VLLM_BASE_URL",
-        quirks=_WITHOUT_SEARCH,
+        quirks=Quirks(without=[*_NOT_IMITATED]),
     ),
     _preset(
         *("llamacpp", "chat", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
         key_required=False,
         base_url_env="LLAMACPP_BASE_URL",
-        quirks=_WITHOUT_SEARCH,
+        quirks=Quirks(without=[*_NOT_IMITATED]),
     ),
 )

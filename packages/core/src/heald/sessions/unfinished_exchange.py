@@ -148,8 +148,8 @@ class UnfinishedExchange:
         for call in self._inner_first():
             if call.is_inner or (call.started and not (self._is_repeatable(call) and may_run(call))):
                 yield from self._close_call(call, why)
-            elif call.call.id in self._previews:
-                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
+            else:
+                yield from self.reset_preview(call.call.id)
 
     def open_exchange(self) -> OpenExchange:
         """Return what the log holds of the open exchange."""
@@ -395,8 +395,7 @@ class UnfinishedExchange:
             text = call.invalid.message
         elif status == "ok":
             text = f"Done: {', '.join(dict.fromkeys(open_call.changed))} was written."
-        if call.id in self._previews:
-            yield FilePreviewReset(call.id, self._previews[call.id])
+        yield from self.reset_preview(call.id)
         yield (
             ToolCompleted(call.id, call.name, 0.0, text)
             if status == "ok"

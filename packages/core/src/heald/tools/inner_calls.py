@@ -13,7 +13,7 @@ from heald.core.ids import new_id
 from heald.core.json import JsonObject, encode_text
 from heald.core.messages import ToolCall, ToolResult, ToolStatus
 from heald.core.payload import Payload
-from heald.tools.definitions import Access
+from heald.tools.definitions import Access, Tool
 from heald.tools.planned_call import PlannedCall
 from heald.tools.tool_fault import ToolFault
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _ENDED = "The program ended before the call was done."
 _REFUSED = "The user did not allow an earlier call of this program, so this one was not asked for."
+
+
+def is_for_programs(tool: Tool) -> bool:
+    """Whether a program may call a tool of the registry."""
+    return tool.from_programs and not tool.on_client and tool.stands_for is None
 
 
 class InnerCalls:
@@ -107,7 +112,7 @@ class InnerCalls:
         """Whether a program may call this tool."""
         tool = self._runtime.registry.find(call.name)
         if tool is not None:
-            return not (tool.on_client or tool.stands_for or not tool.from_programs)
+            return is_for_programs(tool)
         find_hosted = self._runtime.find_hosted
         return find_hosted is None or find_hosted(call.name) is None
 

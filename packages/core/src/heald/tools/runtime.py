@@ -317,8 +317,7 @@ class ToolRuntime:
 
     def _is_doubtful(self, planned: PlannedCall) -> bool:
         """Whether a call that does more than read was written as text by a model that need not do so."""
-        is_text = planned.call.form is not None and is_text_call(planned.call)
-        return is_text and planned.tool.effect not in _HARMLESS and not self.needs_text_calls()
+        return is_text_call(planned.call) and planned.tool.effect not in _HARMLESS and not self.needs_text_calls()
 
     def fits(self, name: str, arguments: JsonObject) -> bool:
         """Return whether there is a tool of this name that accepts these arguments."""

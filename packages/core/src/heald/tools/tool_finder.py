@@ -32,7 +32,7 @@ class ToolFinder:
         """`room` is the most bytes of their list."""
         self._definitions = definitions
         self._index: ToolIndex | None = None
-        self.found: dict[str, ToolDefinition] = {}
+        self.search_results: dict[str, ToolDefinition] = {}
         """The tools that searches have returned."""
         self.tools = (
             find_tools(self._find, f"{_FIND.format(count=len(definitions))}\n{_list(definitions, room)}"),
@@ -43,7 +43,7 @@ class ToolFinder:
         if self._index is None:
             self._index = ToolIndex(self._definitions)
         definitions = self._index.find(query, _MOST + _MORE)
-        self.found |= {definition.name: definition for definition in definitions[:_MOST]}
+        self.search_results |= {definition.name: definition for definition in definitions[:_MOST]}
         return definitions
 
 

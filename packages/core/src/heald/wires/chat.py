@@ -205,10 +205,8 @@ class ChatDecoder(Decoder):
                 if citation := as_object(note.get("url_citation")):
                     span = as_int(citation.get("start_index")), as_int(citation.get("end_index"))
                     self._add_source(str(citation.get("title") or ""), citation.get("url"), span=span)
-                elif (
-                    note.get("type") == "file"
-                ):  # a file that the gateway has parsed: sent back, it is not parsed again
-                    self._files.append(note)
+                elif note.get("type") == "file":
+                    self._files.append(note)  # the gateway has parsed the file: sent back, it is not parsed again
         if delta.images:
             for image in as_objects(delta.images):
                 head, _, data = str(as_object(image.get("image_url")).get("url")).partition(";base64,")

@@ -26,7 +26,15 @@ from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, result_parts
 from heald.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from heald.wires.rendering import render
-from heald.wires.request import TurnRequest, forces_call, legal_name, resolve_budget, resolve_effort, without_none
+from heald.wires.request import (
+    TurnRequest,
+    forces_call,
+    legal_name,
+    offered_tools,
+    resolve_budget,
+    resolve_effort,
+    without_none,
+)
 
 NAME = "converse"
 FEATURES: WireFeatures = {
@@ -119,7 +127,7 @@ def _cache_points(request: TurnRequest) -> list[JsonObject]:
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
     settings = request.settings
-    has_tools = bool(_offered_tools(request) or settings.server_tools)
+    has_tools = bool(offered_tools(request) or settings.server_tools)
     cites = settings.citations and settings.output_schema is None and "claude" in request.model
 
     def write(message: Message, history: History, messages: list[JsonObject]) -> None:
@@ -256,7 +264,7 @@ def _document_name(name: str | None) -> str:
 
 def _encode_tools(request: TurnRequest) -> JsonObject | None:
     """Encode the tools. The API has no choice `none`: then none of one's own is offered."""
-    choice, definitions = request.settings.tool_choice, _offered_tools(request)
+    choice, definitions = request.settings.tool_choice, offered_tools(request)
     tools = [
         {"systemTool": {"name": _SYSTEM_TOOLS[tool.name]} | tool.options} for tool in request.settings.server_tools
     ]
@@ -265,10 +273,6 @@ def _encode_tools(request: TurnRequest) -> JsonObject | None:
         return {"tools": tools} if tools else None
     kinds: dict[str, JsonObject] = {"required": {"any": {}}, "auto": {"auto": {}}}
     return {"tools": tools, "toolChoice": kinds.get(choice, {"tool": {"name": choice}})}
-
-
-def _offered_tools(request: TurnRequest) -> list[ToolDefinition]:
-    return [] if request.settings.tool_choice == "none" else request.tools
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:

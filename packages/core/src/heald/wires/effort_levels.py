@@ -40,8 +40,10 @@ def find_thinking_level(effort: ReasoningEffort, model: str) -> str:
 
 def nearest_level(effort: ReasoningEffort, levels: Sequence[str]) -> str | None:
     """Return the highest of the levels that does not exceed an effort, or else the lowest that thinks."""
-    if effort in levels or not levels:
-        return effort if effort in levels else None
+    if effort in levels:
+        return effort
+    if not levels:
+        return None
     rank = _ORDER.index(effort)
     thinking = [level for level in _ORDER if level in levels and level != "none"]
     return next((level for level in reversed(thinking) if _ORDER.index(level) <= rank), thinking[0])

@@ -14,7 +14,7 @@ from heald.wires.features import WireFeatures
 from heald.wires.finished_call import replayable_input
 from heald.wires.history import History, native_echo, split_result
 from heald.wires.rendering import render
-from heald.wires.request import TurnRequest, legal_name, resolve_effort, without_none
+from heald.wires.request import TurnRequest, legal_name, offered_tools, resolve_effort, without_none
 
 NAME = "ollama"
 FEATURES: WireFeatures = {
@@ -42,7 +42,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         model=request.model,
         messages=_encode_messages(request),
         stream=True,
-        tools=[_encode_tool(tool) for tool in _offered_tools(request)] or None,
+        tools=[_encode_tool(tool) for tool in offered_tools(request)] or None,
         think=_encode_reasoning(request),
         format=settings.output_schema,
         logprobs=True if settings.top_logprobs is not None else None,
@@ -119,11 +119,6 @@ def _attach_media(message: JsonObject, text: str, media: Sequence[Image | File])
         elif part.url or part.file_id or isinstance(part, File):
             text += f"\n\n[not shown: {part.media_type} {part.url or name or ''}]"
     return message | {"content": text} | ({"images": images} if images else {})
-
-
-def _offered_tools(request: TurnRequest) -> list[ToolDefinition]:
-    """The API has no tool choice: with `none`, no tool is offered."""
-    return [] if request.settings.tool_choice == "none" else request.tools
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:

@@ -119,6 +119,11 @@ def forces_call(request: TurnRequest) -> bool:
     return bool(request.tools) and request.settings.tool_choice not in ("auto", "none")
 
 
+def offered_tools(request: TurnRequest) -> list[ToolDefinition]:
+    """The tools for an API that has no tool choice `none`: then no tool is offered."""
+    return [] if request.settings.tool_choice == "none" else request.tools
+
+
 def resolve_effort(reason: Reason) -> ReasoningEffort | None:
     """The effort, or the one nearest to the budget."""
     if reason.effort is not None or reason.budget is None:

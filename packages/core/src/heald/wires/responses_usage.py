@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from heald.core.json import JsonObject, as_object, as_objects
-from heald.core.turn import IMAGE_GENERATION, Iteration, Usage
+from heald.core.turn import IMAGE_GENERATION, Iteration, Usage, single_request
 from heald.wires.service_tier import read_tier
 from heald.wires.usage_counts import as_count, disjoint_usage
 
@@ -25,13 +25,7 @@ def parse_usage(response: JsonObject, items: Sequence[JsonObject]) -> Usage:
     pictures = _read_pictures(response)
     if pictures is None:
         return usage
-    answer = Iteration(
-        "message",
-        input=usage.input or 0,
-        cache_read=usage.cache_read or 0,
-        cache_write=usage.cache_write or 0,
-        output=usage.total_output or 0,
-    )
+    answer = single_request(usage)
     return msgspec.structs.replace(
         usage,
         input=answer.input + pictures.total_input,

@@ -8,7 +8,6 @@ import msgspec
 from heald.core.json import JsonObject
 from heald.sessions.fork_change import ForkChange
 from heald.sessions.session_comparison import SessionComparison, compare_sessions
-from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store_errors import NoSuchSession
 from heald.tools.approvals import Approval
@@ -17,7 +16,8 @@ from heald_server.http.errors import ApiError
 from heald_server.http.operations import ApiCall, Operation, caller_of
 from heald_server.routes.fields import Body, Name, Seq, Title
 from heald_server.routes.paths import SESSION
-from heald_server.routes.session_views import SessionView, session_view
+from heald_server.routes.session_views import SessionView
+from heald_server.routes.sessions import flush_session, view_session
 
 _Prompt = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -72,9 +72,9 @@ async def _fork(call: ApiCall) -> SessionView:
     context, info, body = call.context, await call.session(), call.body
     assert isinstance(body, ForkBody)
     context.meters.check_new_session(call.owner)
-    await _flush(call, info)
+    await flush_session(call, info)
     if body.change is None:
-        return _view(call, await context.sessions.fork(info.id, body.at, title=body.title))
+        return view_session(call, await context.sessions.fork(info.id, body.at, title=body.title))
     caller = caller_of(call.request)
     if caller.is_guest:  # the fork is not in what the link shares
         raise ApiError("forbidden", "The link does not allow forks with a change; ask the owner of the project.")
@@ -87,7 +87,7 @@ async def _fork(call: ApiCall) -> SessionView:
         with suppress(HeldElsewhere):  # another node continues it
             async with context.open_sessions.use(fork) as session:
                 await session.flush()
-    return _view(call, await context.sessions.store.info(fork.id))
+    return view_session(call, await context.sessions.store.info(fork.id))
 
 
 async def _compare(call: ApiCall) -> SessionComparison:
@@ -96,19 +96,8 @@ async def _compare(call: ApiCall) -> SessionComparison:
     if caller_of(call.request).is_guest and (right.parent is None or right.parent != left.parent):
         raise ApiError("not_found", str(NoSuchSession(right.id)))  # the link shares the sessions of one project
     for info in (left, right):
-        await _flush(call, info)
+        await flush_session(call, info)
     return await compare_sessions(call.context.sessions.store, left.id, right.id)
-
-
-async def _flush(call: ApiCall, info: SessionInfo) -> None:
-    """Wait until everything that clients have seen is stored."""
-    session = call.context.open_sessions.find_open(info.id)
-    if session is not None:
-        await session.flush()
-
-
-def _view(call: ApiCall, info: SessionInfo) -> SessionView:
-    return session_view(info, call.context.open_sessions.find_open(info.id))
 
 
 OPERATIONS = (

@@ -46,7 +46,7 @@ async def _create(call: ApiCall) -> SessionView:
             await call.context.open_sessions.close_session(info.id)
             await call.context.sessions.delete(info.id)
             raise
-    return _view(call, await call.context.sessions.store.info(info.id))
+    return view_session(call, await call.context.sessions.store.info(info.id))
 
 
 async def _offered_tools(body: NewSession | SessionChange) -> list[ToolDefinition] | None:
@@ -59,11 +59,11 @@ async def _list(call: ApiCall) -> SessionsView:
     page = await call.context.sessions.list(
         search=query.search, limit=query.limit, after=query.after, owner=call.owner, kind=""
     )
-    return SessionsView([_view(call, info) for info in page.sessions], page.next)
+    return SessionsView([view_session(call, info) for info in page.sessions], page.next)
 
 
 async def _show(call: ApiCall) -> SessionView:
-    return _view(call, await call.session())
+    return view_session(call, await call.session())
 
 
 async def _change(call: ApiCall) -> SessionView:
@@ -82,7 +82,7 @@ async def _change(call: ApiCall) -> SessionView:
         await set_client_tools(call.context, info, offered)
     if isinstance(body.title, str):
         await call.context.sessions.rename(info.id, body.title)
-    return _view(call, await call.session())
+    return view_session(call, await call.session())
 
 
 async def _change_agent(call: ApiCall, previous: str, agent: str) -> None:
@@ -115,7 +115,7 @@ async def _reset(call: ApiCall) -> SessionView:
 
 async def _export(call: ApiCall) -> StreamingResponse:
     info = await call.session()
-    await _flush(call, info)
+    await flush_session(call, info)
     return StreamingResponse(
         call.context.sessions.export(info.id),
         media_type="application/x-ndjson",
@@ -129,7 +129,7 @@ async def _import(call: ApiCall) -> SessionView:
     info = await call.context.sessions.import_from(
         io.BytesIO(call.body), owner=call.owner, permissions=defaults.permissions, tools=defaults.tools
     )
-    return _view(call, info)
+    return view_session(call, info)
 
 
 async def _read_log(call: ApiCall) -> LogView:
@@ -145,17 +145,18 @@ async def _rewind_to(call: ApiCall, seq: int) -> SessionView:
         if session.current is not None:
             raise ApiError("busy", "An exchange runs; cancel it or wait for its end before you rewind.")
         await session.rewind(seq)
-    return _view(call, await call.session())
+    return view_session(call, await call.session())
 
 
-async def _flush(call: ApiCall, info: SessionInfo) -> None:
+async def flush_session(call: ApiCall, info: SessionInfo) -> None:
     """Wait until everything that clients have seen is stored."""
     session = call.context.open_sessions.find_open(info.id)
     if session is not None:
         await session.flush()
 
 
-def _view(call: ApiCall, info: SessionInfo) -> SessionView:
+def view_session(call: ApiCall, info: SessionInfo) -> SessionView:
+    """Return a session as clients see it now."""
     return session_view(info, call.context.open_sessions.find_open(info.id))
 
 

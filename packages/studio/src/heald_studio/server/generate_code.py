@@ -71,14 +71,15 @@ class GenerateCodeSocket:
 
     async def _with_model(self, owner: str, brief: BuildRequest) -> BuildRequest:
         """Return a change with the model that wrote the file which the page sends back. The page names no model."""
-        if not brief.files:
+        if not brief.files or brief.models:
             return brief
         for project in (await self._studio.list(owner, limit=_SEARCHED_PROJECTS)).projects:
             for version in reversed(project.versions):
                 for variant in version.variants:
-                    files = await self._studio.files(owner, project.id, VariantRef(version.id, variant.index))
-                    if variant.model and brief.files.items() <= files.items():
-                        source = VariantRef(version.id, variant.index)
+                    if not variant.model:
+                        continue
+                    source = VariantRef(version.id, variant.index)
+                    if brief.files.items() <= (await self._studio.files(owner, project.id, source)).items():
                         return inherit_models(brief, project, source, self._studio.models())
         return brief
 

@@ -16,21 +16,21 @@ import msgspec
 
 from heald.core.errors import HealdError, InvalidRequest
 from heald.core.json import JsonObject
-from heald.core.messages import Message, ToolDefinition, ToolResult, tool_results
+from heald.core.messages import Message, ToolDefinition, ToolResult
 from heald.core.turn import Cost, Settings, Usage
 from heald.providers.base import OnEvent, ProviderTurn
 from heald.providers.claude_agent import PROVIDER, ClaudeAgent
-from heald.providers.conversation_base import ConversationBase
 from heald.providers.list_price import is_loaded, load, price
 from heald.providers.model import Model
 from heald.providers.registry import installed_providers
+from heald.providers.seen_messages import SeenMessages
 from heald.providers.tool_host import Judge, Outcome, OutcomeLost
 
 if TYPE_CHECKING:
     from heald.providers.claude_agent.query import Query
 
 
-class ClaudeAgentSession(ConversationBase):
+class ClaudeAgentSession(SeenMessages):
     """A `ProviderSession`, and a `ToolHost`."""
 
     def __init__(
@@ -69,13 +69,6 @@ class ClaudeAgentSession(ConversationBase):
             cost_usd=self._bill(query, turn.usage, ended.total_usd),
             stop_reason="pause_turn" if goes_on else turn.stop_reason,
         )
-
-    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        added = [turn.message, tool_results(results)] if results else [turn.message]
-        self.messages.extend(added)
-        self._see(added)
-        for result in results:
-            self.deliver_result(result)
 
     # --- the SDK's tools --------------------------------------------------------------------------------------------
 
@@ -140,7 +133,7 @@ class ClaudeAgentSession(ConversationBase):
         """Return the running query, or start one with the messages that the SDK has not seen."""
         if self._query is not None and not self._query.over:
             return self._query
-        if self._seen.keys() - {id(message) for message in self.messages}:  # the conversation was rewound
+        if self._is_rewound:
             self._place, self._seen = _resumed(self.messages)
             self._forks = self._place is not None
             self._billed = None if self._forks else 0.0
@@ -193,12 +186,6 @@ class ClaudeAgentSession(ConversationBase):
             self._query.asked = []
         self._place = (session, at or (self._place[1] if self._place is not None else ""))
         self._forks = False
-
-    def _see(self, messages: list[Message]) -> None:
-        self._seen.update((id(message), message) for message in messages)
-
-    def _unseen(self) -> list[Message]:
-        return [message for message in self.messages if id(message) not in self._seen]
 
 
 def _resumed(messages: list[Message]) -> tuple[tuple[str, str] | None, dict[int, Message]]:

@@ -10,7 +10,7 @@ from heald.tools.code.program import NO_PYTHON, Program, program_sandbox
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool, stays_inside
 from heald.tools.function_tools import tool
-from heald.tools.inner_calls import InnerCalls
+from heald.tools.inner_calls import InnerCalls, is_for_programs
 from heald.tools.registry import Registry
 from heald.tools.shell.command_output import CommandOutput
 from heald.tools.shell.live_output import LiveOutput
@@ -118,7 +118,7 @@ def _parameters(registry: Registry) -> dict[str, list[str]]:
     return {
         tool.name: list(tool.definition.input_schema.get("properties", {}))
         for tool in registry
-        if tool.from_programs and not tool.on_client and tool.stands_for is None
+        if is_for_programs(tool)
     }
 
 

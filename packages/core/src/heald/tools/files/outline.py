@@ -4,14 +4,13 @@ sections of Markdown, elements of HTML with an id."""
 import ast
 import json
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import cast
 
 import msgspec
 
 from heald.core.lazy import lazy_pattern
-from heald.tools.files.syntax import BRACE_LANGUAGES, MAX_CHECKED
+from heald.tools.files.syntax import BRACE_LANGUAGES, MAX_CHECKED, STYLE_LANGUAGES, parse_python
 
 _DEFINITION = lazy_pattern(
     r"(?P<indentation>[ \t]*)(?:export\s+|default\s+|pub(?:\(\w+\))?\s+|public\s+|private\s+|protected\s+|static\s+"
@@ -56,14 +55,13 @@ class OutlinePart(msgspec.Struct, frozen=True):
 
 def read_outline(path: str, text: str) -> list[OutlinePart]:
     """Return the named parts of a file in the order of their first lines. Parts may stand inside others."""
-    suffix = path.rpartition(".")[2].lower()
-    lines = text.replace("\r\n", "\n").split("\n")
     if len(text) > MAX_CHECKED:
         return []
-    lines = [line[:_MAX_LINE] for line in lines]
+    suffix = path.rpartition(".")[2].lower()
+    lines = [line[:_MAX_LINE] for line in text.replace("\r\n", "\n").split("\n")]
     if suffix in ("py", "pyi"):
         return _python_parts(text, lines)
-    if suffix in ("css", "scss", "less"):
+    if suffix in STYLE_LANGUAGES:
         return list(_css_parts(lines))
     if suffix in BRACE_LANGUAGES:
         return list(_brace_parts(lines))
@@ -85,9 +83,7 @@ def read_outline(path: str, text: str) -> list[OutlinePart]:
 
 def _python_parts(text: str, lines: Sequence[str]) -> list[OutlinePart]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        tree = parse_python(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return list(_brace_parts(lines))
     return list(_python_definitions(tree.body, "", 0))
@@ -195,8 +191,7 @@ def _yaml_parts(lines: Sequence[str]) -> Iterator[OutlinePart]:
             not lines[end].strip() or _indentation(lines[end]) > indentation or _goes_on(lines[end], indentation)
         ):
             end += 1
-        while end > at + 1 and not lines[end - 1].strip():
-            end -= 1
+        end = _without_blank_end(lines, at, end)
         label = line.strip() if is_item else key["name"]
         name = ".".join([*(name for _, name in path), label])
         yield OutlinePart(name, at, end, len(path))
@@ -212,6 +207,13 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _without_blank_end(lines: Sequence[str], start: int, end: int) -> int:
+    """The line behind the last line of a part that is not blank. A part has its first line at least."""
+    while end > start + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
 def _toml_parts(lines: Sequence[str]) -> Iterator[OutlinePart]:
     starts = [(at, table["name"]) for at, line in enumerate(lines) if (table := _TOML_TABLE.match(line))]
     names = dict(starts)
@@ -219,9 +221,7 @@ def _toml_parts(lines: Sequence[str]) -> Iterator[OutlinePart]:
     table_name = ""
     for at, line in enumerate(lines):
         if at in boundaries:
-            table_name, end = names[at], boundaries[at]
-            while end > at + 1 and not lines[end - 1].strip():
-                end -= 1
+            table_name, end = names[at], _without_blank_end(lines, at, boundaries[at])
             yield OutlinePart(f"[{table_name}]", at, end)
         elif key := _TOML_KEY.match(line):
             end = at + 1
@@ -272,6 +272,4 @@ def _markdown_parts(lines: Sequence[str]) -> Iterator[OutlinePart]:
             headings.append((at, len(heading["marks"]), heading["name"]))
     for number, (at, level, name) in enumerate(headings):
         end = next((later for later, depth, _ in headings[number + 1 :] if depth <= level), len(lines))
-        while end > at + 1 and not lines[end - 1].strip():
-            end -= 1
-        yield OutlinePart(f"{'#' * level} {name}", at, end, level)
+        yield OutlinePart(f"{'#' * level} {name}", at, _without_blank_end(lines, at, end), level)

@@ -38,9 +38,7 @@ def find_syntax_problem(path: str, text: str) -> str | None:
         return None
     try:
         if suffix in ("py", "pyi"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(text)
+            parse_python(text)
         elif suffix == "json":
             json.loads(text)
         elif suffix == "toml":
@@ -58,6 +56,13 @@ def find_syntax_problem(path: str, text: str) -> str | None:
         words = getattr(error, "msg", None) or str(error)
         return f"{words} in line {line}" if line else str(words)
     return None
+
+
+def parse_python(text: str) -> ast.Module:
+    """Parse Python without its warnings. Raises what `ast.parse` raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def _check_brackets(text: str, token: re.Pattern[str]) -> str | None:

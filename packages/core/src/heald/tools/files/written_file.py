@@ -174,7 +174,7 @@ def _find_missing_lines(path: str, before: str, written: str, request: str) -> s
 
 
 def _are_mentioned(lines: Sequence[str], request: str) -> bool:
-    """Whether the request names something of each of these lines, or of the first, whose part they are."""
+    """Whether the request names something of the first of these lines, whose part the others are."""
     words = {word.lower() for word in re.findall(r"\w{3,}", request)}
     return any(word.lower() in words for word in re.findall(r"\w{3,}", lines[0]))
 

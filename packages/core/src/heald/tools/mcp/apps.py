@@ -55,12 +55,15 @@ def read_page(uri: str, contents: list[types.TextResourceContents | types.BlobRe
         media_type = (content.mime_type or "").replace(" ", "").lower()
         if not isinstance(content, types.TextResourceContents) or media_type != MEDIA_TYPE:
             continue
-        if len(content.text) > MAX_PAGE or len(encode(_clean(content.text))) > MAX_PAGE:
+        if len(content.text) > MAX_PAGE:
+            return None
+        html = _clean(content.text)
+        if len(encode(html)) > MAX_PAGE:
             return None
         policy = as_object(as_object(as_object(content.meta or {}).get("ui")).get("csp"))
         return AppPage(
             uri=uri,
-            html=_clean(content.text),
+            html=html,
             connect=_origins(policy.get("connectDomains")),
             resources=_origins(policy.get("resourceDomains")),
         )

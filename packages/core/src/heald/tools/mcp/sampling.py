@@ -1,12 +1,12 @@
 """Converts the requests of MCP servers to the agent's model (sampling), and its answers. The server runs the tools."""
 
-import re
 from collections.abc import Iterator
 
 import mcp_types as types
 
 from heald.core.messages import File, Image, Message, ResultPart, Text, ToolCall, ToolDefinition, ToolResult
 from heald.core.turn import StopReason
+from heald.tools.definitions import TOOL_NAME
 from heald.tools.json_schema import find_schema_problem
 from heald.tools.mcp.content import convert_block
 from heald.tools.model_requests import ModelAnswer, ModelRequest
@@ -14,7 +14,6 @@ from heald.tools.model_requests import ModelAnswer, ModelRequest
 MAX_SAMPLED_TOKENS = 32_000
 MAX_SAMPLED_MESSAGES = 100
 MAX_SAMPLED_TOOLS = 50
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _STOPS: dict[StopReason, str] = {"max_tokens": "maxTokens", "stop_sequence": "stopSequence", "tool_use": "toolUse"}
 
 
@@ -57,7 +56,7 @@ def write_answer(
 
 
 def _read_tool(tool: types.Tool) -> ToolDefinition | None:
-    if not _TOOL_NAME.fullmatch(tool.name) or find_schema_problem(tool.input_schema):
+    if not TOOL_NAME.match(tool.name) or find_schema_problem(tool.input_schema):
         return None
     return ToolDefinition(name=tool.name, description=tool.description or "", input_schema=tool.input_schema)
 

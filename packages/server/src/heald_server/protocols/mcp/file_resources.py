@@ -4,7 +4,7 @@ import asyncio
 import base64
 import mimetypes
 from collections.abc import Sequence
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import mcp_types as types
 
@@ -58,7 +58,7 @@ class FileResources:
         async with self._context.open_sessions.use(info) as opened:
             data = await asyncio.to_thread(opened.workspace.read, path, limit=_MAX_BYTES, remember=False)
         kind = mimetypes.guess_type(path)[0]
-        address = f"{PREFIX}{info.id}/files/{quote(path)}"
+        address = file_address(info.id, path)
         try:
             text = data.decode()
         except UnicodeDecodeError:

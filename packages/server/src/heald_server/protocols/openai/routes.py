@@ -21,7 +21,6 @@ from heald.core.json import JsonObject, as_list, as_object, as_objects
 from heald.core.message_forms import system_texts
 from heald.core.messages import Message, ToolResult
 from heald.sessions.session_info import SessionInfo
-from heald.tools.client_tools import ClientPrecedence
 from heald_server.context import ServerContext
 from heald_server.dialects.dialect import Dialect
 from heald_server.http.errors import ApiError
@@ -41,7 +40,11 @@ from heald_server.protocols.shared.client_conversation import ClientConversation
 from heald_server.protocols.shared.conversation_answers import continue_exchange
 from heald_server.protocols.shared.conversation_names import SESSION_HEADER, find_conversation_name
 from heald_server.protocols.shared.conversation_sessions import find_ending_with
-from heald_server.protocols.shared.conversation_start import require_model, start_in_conversation
+from heald_server.protocols.shared.conversation_start import (
+    choose_precedence,
+    require_model,
+    start_in_conversation,
+)
 from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
 from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import V1ErrorBody
@@ -122,7 +125,7 @@ class OpenAIRoutes:
             system=system_texts(plain),
             model=model,
             tools=parameters.tools,
-            precedence=self._precedence(parameters),
+            precedence=choose_precedence(self._context, parameters.agent_tools),
             hidden_tools=("ask",),
         )
         is_small = not history and not parameters.streams and not parameters.tools and parameters.store is not True
@@ -132,11 +135,6 @@ class OpenAIRoutes:
         await self._sessions.delete_ended()
         unkept = msgspec.structs.replace(conversation, is_kept=False, name=None)
         return await self._answer(request, self._context.in_memory(), unkept, message, parameters)
-
-    def _precedence(self, parameters: CompletionRequest) -> ClientPrecedence:
-        if parameters.agent_tools is None:
-            return self._context.settings.client_tools
-        return "beside" if parameters.agent_tools else "only"
 
     async def _answer(
         self,

@@ -45,7 +45,12 @@ from heald_server.protocols.shared.conversation_sessions import (
     find_or_create_session,
     list_sessions,
 )
-from heald_server.protocols.shared.conversation_start import end_waiting, lock_conversation, offer_client_tools
+from heald_server.protocols.shared.conversation_start import (
+    choose_precedence,
+    end_waiting,
+    lock_conversation,
+    offer_client_tools,
+)
 from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
 from heald_server.protocols.shared.place_ids import parse_place_id
 from heald_server.protocols.shared.v1_parameters import refusal
@@ -326,10 +331,7 @@ class ResponseStarter:
 
     async def _prepare(self, context: ServerContext, info: SessionInfo, session: Session, asked: _Asked) -> str:
         """Apply the parameters of a request. Returns the digest of its stored input."""
-        agent_tools = asked.request.agent_tools
-        precedence = self._context.settings.client_tools
-        if agent_tools is not None:
-            precedence = "beside" if agent_tools else "only"
+        precedence = choose_precedence(self._context, asked.request.agent_tools)
         await offer_client_tools(session, asked.request.tools, precedence)
         digest = await context.sessions.store.put_blob(info.id, encode(list(asked.items)))
         settings = dict(asked.request.settings)

@@ -97,6 +97,14 @@ async def _start_in(
     return info, accepted, exchange
 
 
+def choose_precedence(context: ServerContext, agent_tools: bool | None) -> ClientPrecedence:
+    """Return how the tools of a request stand to the agent's own. `agent_tools` says whether the request asks for these
+    too; None leaves it to the server's settings."""
+    if agent_tools is None:
+        return context.settings.client_tools
+    return "beside" if agent_tools else "only"
+
+
 async def offer_client_tools(session: Session, tools: list[ToolDefinition], precedence: ClientPrecedence) -> None:
     """Offer the model the tools that the client of a request runs."""
     precedence = precedence if tools else "beside"
