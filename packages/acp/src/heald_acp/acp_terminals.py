@@ -32,8 +32,8 @@ class _Terminal(msgspec.Struct):
     def text(self) -> tuple[str, bool]:
         """Return the output so far, cut at its beginning if it is longer than the agent accepts."""
         data = "".join(self.pieces).encode()
-        is_cut = self.limit is not None and len(data) > self.limit
-        return data[-self.limit :].decode(errors="ignore") if is_cut and self.limit else data.decode(), is_cut
+        surplus = 0 if self.limit is None else max(len(data) - max(self.limit, 0), 0)
+        return data[surplus:].decode(errors="ignore"), surplus > 0
 
     def exit_status(self) -> JsonObject:
         return {"exitCode": self.process.exit_code, "signal": None if self.process.exit_code is not None else "SIGKILL"}

@@ -7,6 +7,7 @@ from heald.core.json import JsonObject, as_int, as_list, as_object, as_objects, 
 from heald.core.messages import Image, ResultPart, Text
 from heald.core.turn import Usage
 from heald.providers.tool_host import Outcome
+from heald.wires.billed_cost import read_amount
 
 DONE = ("completed", "failed")
 PATH_NAMES = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
@@ -126,9 +127,7 @@ def read_plan(update: JsonObject) -> JsonObject:
 def read_cost(update: JsonObject) -> float | None:
     """Return the cost of the agent's session so far in US dollars, if a `usage_update` has it."""
     cost = as_object(update.get("cost"))
-    amount = cost.get("amount")
-    is_known = isinstance(amount, int | float) and not isinstance(amount, bool) and cost.get("currency") == "USD"
-    return float(amount) if is_known and amount is not None and amount >= 0 else None
+    return read_amount(cost.get("amount")) if cost.get("currency") == "USD" else None
 
 
 def read_usage(report: JsonObject) -> Usage | None:

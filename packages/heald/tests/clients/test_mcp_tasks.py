@@ -15,7 +15,9 @@ from test_mcp_server import connected, events_of, first_session, served, text_of
 import heald
 from heald.core.events import ExchangeResponse, QuestionAsked, ToolOutputDelta
 from heald.core.messages import ToolResult
+from heald.tools.mcp import connection
 from heald.tools.mcp.tasks import CancelTask, CreatedTask, GetTask, TaskExtension, TaskParams, TaskState
+from heald_server.protocols.mcp.tasks import TaskBoard
 from scripted_agents import S, answers, launch, model, slow, weather
 from serving_parts import OTHER, TOKEN, Served
 
@@ -86,7 +88,21 @@ async def test_questions_of_a_task_reach_the_user(tmp_path: Path) -> None:
     assert "launch" in asked[0]
 
 
-async def test_cancelling_the_caller_cancels_the_task(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_named", [True, False], ids=["named", "not yet named"])
+async def test_cancelling_the_caller_cancels_the_task(
+    tmp_path: Path, is_named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled, begin_task = asyncio.Event(), TaskBoard.begin
+    if is_named:
+        cancelled.set()
+
+    async def begin_slowly(board: TaskBoard, tool: Any, call: Any) -> Any:
+        handle = await begin_task(board, tool, call)
+        await cancelled.wait()
+        return handle
+
+    monkeypatch.setattr(TaskBoard, "begin", begin_slowly)
+    monkeypatch.setattr(connection, "_LAST_ANSWER_SECONDS", 60.0)
     caller = S([[S.call("other__run_agent", prompt="a long one")], "Thanks."])
     async with (
         served(tmp_path, lambda: S([answers] * 9, piece=6, pause=0.2)) as server,
@@ -96,8 +112,9 @@ async def test_cancelling_the_caller_cancels_the_task(tmp_path: Path) -> None:
         exchange = agent.send("Ask the other agent.")
         session = await first_session(server)
         await events_of(server, session, "text_delta")
-        await asyncio.sleep(2)  # until the caller has the name of the task
         exchange.cancel()
+        assert (await exchange.result()).status == "cancelled"
+        cancelled.set()
         (ended,) = await events_of(server, session, "exchange_response")
     assert isinstance(ended.data, ExchangeResponse)
     assert ended.data.status == "cancelled"

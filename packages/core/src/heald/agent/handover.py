@@ -29,6 +29,7 @@ from heald.tools.narrowed_permissions import NarrowedPermissions
 from heald.tools.registry import Registry
 from heald.tools.result_cache import ResultCache
 from heald.tools.tool_fault import ToolFault
+from heald.wires.service_tier import read_tier
 
 if TYPE_CHECKING:
     from heald.agent.account import Account
@@ -259,7 +260,8 @@ class Handover(Strategy):
         session = models.open_aside([], target.settings)
         try:
             await session.load_prices()
-            is_priced = session.cost(Usage(input=1000, output=1000)).usd is not None
+            tier = read_tier(target.settings.service_tier)
+            is_priced = session.cost(Usage(input=1000, output=1000, tier=tier)).usd is not None
         finally:
             await session.close()
         if not is_priced and not getattr(session, "reports_cost", False):

@@ -17,18 +17,18 @@ def read_billed_cost(usage: JsonObject | None) -> float | None:
     """
     if not usage:
         return None
-    if (ticks := _amount(usage.get("cost_in_usd_ticks"))) is not None:
+    if (ticks := read_amount(usage.get("cost_in_usd_ticks"))) is not None:
         return ticks / _TICKS
     cost = usage.get("cost")
     parts = as_object(cost)
-    amounts = map(_amount, (cost, parts.get("total_cost"), parts.get("usd")))
+    amounts = map(read_amount, (cost, parts.get("total_cost"), parts.get("usd")))
     billed = next((amount for amount in amounts if amount is not None), None)
     if billed is None or usage.get("is_byok") is not True:
         return billed
-    return billed + (_amount(as_object(usage.get("cost_details")).get("upstream_inference_cost")) or 0.0)
+    return billed + (read_amount(as_object(usage.get("cost_details")).get("upstream_inference_cost")) or 0.0)
 
 
-def _amount(value: Any) -> float | None:
+def read_amount(value: Any) -> float | None:
     """Return the value if it is an amount of money."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None

@@ -166,17 +166,19 @@ def _find_missing_lines(path: str, before: str, written: str, request: str) -> s
             return f"What was written has {len(new)} lines, and {path} has {len(old)}"
     for end, texts in (("end", (old, new)), ("beginning", (old[::-1], new[::-1]))):
         lost = find_lost_end(*texts)
-        if not lost or (removes and _are_mentioned(lost, request)):
+        if not lost:
             continue
         line = lost[0] if end == "end" else lost[-1]
+        if removes and _names_part_of(line, request):
+            continue
         return f"What was written leaves out the {end} of {path}, {line!r} and what belongs to it"
     return None
 
 
-def _are_mentioned(lines: Sequence[str], request: str) -> bool:
-    """Whether the request names something of the first of these lines, whose part the others are."""
+def _names_part_of(line: str, request: str) -> bool:
+    """Whether the request names something of a line."""
     words = {word.lower() for word in re.findall(r"\w{3,}", request)}
-    return any(word.lower() in words for word in re.findall(r"\w{3,}", lines[0]))
+    return any(word.lower() in words for word in re.findall(r"\w{3,}", line))
 
 
 def _is_excerpt(before: str, written: str) -> bool:

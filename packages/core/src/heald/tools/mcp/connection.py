@@ -37,6 +37,7 @@ from heald.tools.mcp.requests import McpCall, ServerRequests
 from heald.tools.mcp.resources import list_resources
 from heald.tools.mcp.sign_in import NeedsSignIn, SignIn
 from heald.tools.mcp.tasks import (
+    TASKS,
     CancelTask,
     CreatedTask,
     GetTask,
@@ -63,6 +64,8 @@ _DAY = 24 * 3600.0
 _POLL_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between the attempts to reach a server that runs a task."""
 _CANCEL_SECONDS = 5.0
+_LAST_ANSWER_SECONDS = 1.0
+"""Seconds in which a server that runs tasks may still name the task of a cancelled call."""
 _MAX_PAGES_TO_OPEN = 5
 _OUTPUT_PROBLEMS = ("Tool ", "Invalid structured content", "Invalid schema")
 """The beginnings of the MCP package's errors for results that do not match the output schema of their tool."""
@@ -103,6 +106,7 @@ class McpConnection:
         self._pages: dict[str, AppPage | None] = {}
         self._run: _ServerRun | None = None
         self._starting = asyncio.Lock()
+        self._abandoning: set[asyncio.Task[None]] = set()
         self._closed = False
 
     @property
@@ -127,10 +131,38 @@ class McpConnection:
         await self.start()
         assert self._run is not None
         with self.requests.calls.opened(context, self.server.call_timeout) as call:
-            result = await self._run.call(original, arguments, call)
+            result = await self._begin_call(self._run, original, arguments, call)
             if isinstance(result, types.CallToolResult):
                 return result
             return await self._follow_task(original, result, call)
+
+    async def _begin_call(
+        self, run: "_ServerRun", original: str, arguments: JsonObject, call: McpCall
+    ) -> types.CallToolResult | CreatedTask:
+        """Wait for the first answer to a call. A call that is cancelled while its server makes a task of it would leave
+        the task running, because only the answer names it: the answer is awaited for a moment in the background, and
+        then the task is cancelled."""
+        if TASKS not in (run.capabilities.extensions or {}):
+            return await run.call(original, arguments, call)
+        answer = asyncio.create_task(run.call(original, arguments, call))
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            abandoning = asyncio.create_task(self._abandon(answer))
+            self._abandoning.add(abandoning)
+            abandoning.add_done_callback(self._abandoning.discard)
+            raise
+
+    async def _abandon(self, answer: "asyncio.Task[types.CallToolResult | CreatedTask]") -> None:
+        """End a call that nobody waits for any more, and the task that the server makes of it."""
+        await asyncio.wait([answer], timeout=_LAST_ANSWER_SECONDS)
+        answer.cancel()
+        await asyncio.wait([answer])
+        if answer.cancelled() or answer.exception() is not None:
+            return
+        created = answer.result()
+        if isinstance(created, CreatedTask):
+            await self._cancel_task(TaskParams(task_id=created.task_id))
 
     async def read_page(self, uri: str) -> AppPage | None:
         """Return the page of an app. None if it cannot be read: the result counts without it."""
@@ -240,6 +272,8 @@ class McpConnection:
         return self._sign_in.pausing(self.server, limit) if self._sign_in is not None else nullcontext()
 
     async def close(self) -> None:
+        if self._abandoning:
+            await asyncio.wait(self._abandoning, timeout=_LAST_ANSWER_SECONDS + _CANCEL_SECONDS)
         self._closed = True
         if self._run is not None:
             self._run.end()
