@@ -10,10 +10,13 @@
 # make fresh      try the wheels and the targets on an empty home, in an empty environment
 # make bench      the benchmark tables, against peers, in interleaved runs, a quarter of an hour
 #                 (BENCH="--rows bare,heald" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
+# make bench-check  this checkout against the last release, interleaved; fails where a row is over 10 % worse (AGAINST=commit)
 # make tasks      small coding and tool tasks with any model, compared with other agents:
 #                 make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1, or LOCAL=calls to fetch a small model and its server
 # make eval       rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
 #                 (JOBS=2 for two processes, RESUME=1 to continue a run that was stopped)
+#                 make eval PAGES=folder: any folder of pictures NAME.png with their documents NAME.html, such as Design2Code;
+#                 COUNT=20 draws so many of each group; the report is build/public-pages/report/report.html
 # make attack     try every attack of docs/attacks.md and attacks/*.toml, and print a table
 #                 (ATTACK="--only preview": the rows that contain a word)
 # make conform-sdks  compare the wires with the types of the providers' newest packages, and renew docs/wire-currency.md
@@ -42,7 +45,7 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos conform-sdks fuzz fuzz-wires fresh bench tasks eval docs \
+.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos conform-sdks fuzz fuzz-wires fresh bench bench-check bench-environment tasks eval docs \
 	docs-site lock clean system
 
 # The types are checked beside the tests.
@@ -74,6 +77,7 @@ check: style types
 style: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python scripts/check_english.py
 
 types: .venv/ready
 	$(BIN)/pyright $(TYPED)
@@ -122,6 +126,12 @@ tasks: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.tasks $(if $(LOCAL),--local $(LOCAL),--model "$(MODEL)" --base-url "$(BASE_URL)") $(TASKS)
 
 SHORT ?= --quick
+bench-environment: .venv-bench/ready
+
+# This checkout against the last release (AGAINST=commit), interleaved; fails where a row is over 10 % worse.
+bench-check: .venv-bench/ready
+	.venv-bench/bin/python -m benchmarks.check $(if $(AGAINST),--against $(AGAINST))
+
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)
 	.venv-bench/bin/python -m benchmarks.history $(SHORT)
@@ -141,6 +151,15 @@ system:
 	@sh scripts/system_packages.sh
 
 JOBS ?= 1
+ifdef PAGES
+EVAL = $(BIN)/heald eval build/public-pages/drawn --models local/vision -o build/public-pages/report --resume
+eval: .venv/ready made
+	$(BIN)/python -m benchmarks.public_pages draw $(PAGES) build/public-pages/drawn $(if $(COUNT),--count $(COUNT))
+	$(if $(RESUME),,rm -rf build/public-pages/report/rows)
+	for share in $$(seq $(JOBS)); do $(EVAL) --share $$share/$(JOBS) & done; wait
+	$(EVAL)
+	$(BIN)/python -m benchmarks.public_pages table build/public-pages/report
+else
 EVAL = $(BIN)/heald eval benchmarks/pages/.cache --models local/vision -o build/evaluation --resume
 eval: export HEALD_EVAL_TOOLS = benchmarks/pages/tools
 eval: .venv/ready made
@@ -150,6 +169,7 @@ eval: .venv/ready made
 	for share in $$(seq $(JOBS)); do $(EVAL) --share $$share/$(JOBS) & done; wait
 	$(EVAL)
 	$(BIN)/python -m benchmarks.pages.report build/evaluation
+endif
 
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py

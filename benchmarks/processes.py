@@ -7,9 +7,12 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import IO, Any, Self
 from urllib.request import ProxyHandler, build_opener
 
+_ENVIRONMENT = Path(__file__).resolve().parents[1] / ".venv-bench" / "bin" / "python"
 _IMPORT = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
 
 
@@ -54,10 +57,12 @@ def server_stats(base_url: str) -> dict[str, Any]:
 class Worker:
     """A row's process. It is started again after it was stopped for being too slow."""
 
-    def __init__(self, row: str, *, verbose: bool) -> None:
+    def __init__(self, row: str, *, verbose: bool, tree: Path | None = None) -> None:
+        """`tree` is another checkout, whose code is measured instead of this one's."""
         self.row = row
         self._verbose = verbose
-        self._process = _start("benchmarks.worker", row, verbose=verbose)
+        self._tree = tree
+        self._process = self._start()
         self.hello = self._read(limit=120)
 
     def ask(self, command: dict[str, Any], limit: float) -> dict[str, Any]:
@@ -86,8 +91,11 @@ class Worker:
 
     def _restart(self) -> None:
         self.stop()
-        self._process = _start("benchmarks.worker", self.row, verbose=self._verbose)
+        self._process = self._start()
         self._read(limit=120)
+
+    def _start(self) -> subprocess.Popen[str]:
+        return _start("benchmarks.worker", self.row, verbose=self._verbose, tree=self._tree)
 
     def _read(self, limit: float) -> dict[str, Any]:
         stdout = _pipe(self._process.stdout)
@@ -116,15 +124,28 @@ def _output(*arguments: str) -> str:
     return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
 
 
-def _start(module: str, *arguments: str, verbose: bool) -> subprocess.Popen[str]:
+def _start(module: str, *arguments: str, verbose: bool, tree: Path | None = None) -> subprocess.Popen[str]:
+    variables = environment()
+    if tree is not None:
+        variables["PYTHONPATH"] = os.pathsep.join(str(path) for path in sorted(tree.glob("packages/*/src")))
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        env=environment(),
+        [_python(), "-m", module, *arguments],
+        cwd=tree,
+        env=variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if verbose else subprocess.DEVNULL,
         text=True,
     )
+
+
+def _python() -> str:
+    """Return an interpreter with the packages of the benchmarks: this one, or that of their environment."""
+    if find_spec("orjson") is not None:
+        return sys.executable
+    if _ENVIRONMENT.exists():
+        return str(_ENVIRONMENT)
+    raise SystemExit("The packages of the benchmarks are not installed; run `make bench-environment` once.")
 
 
 def _pipe(stream: IO[str] | None) -> IO[str]:
