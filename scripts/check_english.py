@@ -1,0 +1,67 @@
+"""Finds phrases of `odd_phrases.toml` in what people read: documentation, messages, docstrings, prompts, the page."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+_READ = ("*.md", "*.py", "*.ts", "*.tsx", "*.toml", "*.txt", "Makefile")
+_UNREAD = ("CHANGELOG.md", "docs/api.md", "scripts/odd_phrases.toml")
+"""The history, what is generated from docstrings, and the list itself."""
+_MARKS = re.compile(r"^[ \t]*(?:#|//|\*|>)?[ \t]*")
+"""What a line begins with before its words."""
+_TESTS = re.compile(r"(^|/)tests?/")
+
+
+class OddPhrase(NamedTuple):
+    """A phrase, and what to write instead."""
+
+    pattern: re.Pattern[str]
+    instead: str
+
+
+def load_phrases() -> list[OddPhrase]:
+    listed = tomllib.loads((ROOT / "scripts/odd_phrases.toml").read_text("utf-8"))["phrase"]
+    return [OddPhrase(re.compile(row["pattern"]), row["instead"]) for row in listed]
+
+
+def find_phrases(text: str, phrases: list[OddPhrase]) -> list[tuple[int, str, str]]:
+    """Return the line, the words and what to write instead, of each phrase in a text. A phrase may cross a line end."""
+    lines = text.split("\n")
+    hits: set[tuple[int, str, str]] = set()
+    for number, line in enumerate(lines):
+        following = _MARKS.sub("", lines[number + 1]) if number + 1 < len(lines) else ""
+        joined = f"{line} {following}" if following else line
+        for phrase in phrases:
+            hits.update(
+                (number + 1, match[0], phrase.instead)
+                for match in phrase.pattern.finditer(joined)
+                if match.start() <= len(line) - 1
+            )
+    return sorted(hits)
+
+
+def read_files() -> list[str]:
+    """Return the tracked files that people read."""
+    listed = subprocess.run(["git", "ls-files", *_READ], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in listed.stdout.split() if name not in _UNREAD and not _TESTS.search(name)]
+
+
+def main() -> int:
+    phrases, count = load_phrases(), 0
+    for name in read_files():
+        path = ROOT / name
+        if not path.is_file():
+            continue
+        for line, words, instead in find_phrases(path.read_text("utf-8"), phrases):
+            print(f"{name}:{line}: {words!r}; write: {instead}")
+            count += 1
+    print(f"{count} odd phrases" if count else "No odd phrase.")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
