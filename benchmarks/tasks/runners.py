@@ -14,9 +14,13 @@ from typing import Any
 import heald
 from benchmarks.tasks.calling import FUNCTIONS
 from benchmarks.tasks.task import Function
+from benchmarks.tool_search import answer, made_definitions
+from heald.agent.tool_search import SHARE
+from heald.tools.definitions import Tool
 
 SECONDS = 900
 _TURNS = 10
+_MORE_TOOLS = 100
 _INSTRUCTIONS = "You work with tools. Use them to do what is asked, then say briefly what you did."
 
 
@@ -46,6 +50,8 @@ def available_runners() -> list[Runner]:
         Runner("heald", lambda text, folder, place: _heald_code(text, folder, place, "auto"), _heald_call),
         Runner("heald, tools only", lambda text, folder, place: _heald_code(text, folder, place, "tools")),
         Runner("heald, four small tools", _heald_small),
+        Runner("heald, 100 more tools, found by a search", call=lambda text, place: _heald_many(text, place, SHARE)),
+        Runner("heald, 100 more tools, described", call=lambda text, place: _heald_many(text, place, None)),
     ]
     if find_spec("pydantic_ai") is not None:
         runners.append(Runner("pydantic-ai", _pydantic_code, _pydantic_call))
@@ -113,6 +119,13 @@ def _heald_small(text: str, folder: Path, place: Place) -> None:
 
 def _heald_call(text: str, place: Place) -> str:
     return _run_heald(text, place, tools=[heald.tool(function) for function in FUNCTIONS])
+
+
+def _heald_many(text: str, place: Place, tool_search: float | None) -> str:
+    """Answer with the tools of the tasks behind 100 others, which are described in full without a search."""
+    tools = [Tool(definition=definition, run=answer) for definition in made_definitions(_MORE_TOOLS)]
+    tools += [heald.tool(function) for function in FUNCTIONS]
+    return _run_heald(text, place, tools=tools, tool_search=tool_search)
 
 
 # --- others ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+"""The exercises of the benchmark: names only, drawn once by a seed and frozen.
+
+All practice exercises of exercism/python at commit 9eb657d45 were shuffled, without the deprecated ones and without
+`ledger` and `markdown`, whose stubs pass their tests. The first 20 are for development: prompts and parsing may be
+changed after looking at them. The next 80 are measured, in this order, so that a run which was cut short is a sample
+too. The rest is not used.
+"""
+
+import json
+import random
+from pathlib import Path
+
+SEED = 20261117
+_PASSING_STUBS = ("ledger", "markdown")
+_DEVELOPMENT = """
+state-of-tic-tac-toe clock allergies dot-dsl diamond dnd-character hangman go-counting word-count hello-world
+matrix atbash-cipher affine-cipher saddle-points high-scores gigasecond game-of-life nth-prime robot-name camicia
+"""
+_MEASURED = """
+pangram rotational-cipher knapsack meetup crypto-square change two-fer resistor-color-duo resistor-color-expert
+phone-number proverb pig-latin circular-buffer raindrops eliuds-eggs pov connect satellite rational-numbers
+scrabble-score darts say book-store series binary-search simple-linked-list relative-distance bob spiral-matrix
+resistor-color palindrome-products sgf-parsing rectangles prime-factors sum-of-multiples poker square-root
+secret-handshake hamming react perfect-numbers robot-simulator twelve-days queen-attack pascals-triangle
+rail-fence-cipher etl resistor-color-trio tree-building house binary-search-tree word-search tournament
+flatten-array paasio collatz-conjecture sieve bottle-song space-age forth sublist acronym triangle custom-set
+rest-api two-bucket pythagorean-triplet grep dominoes swift-scheduling bowling zebra-puzzle zipper reverse-string
+leap flower-field difference-of-squares isbn-verifier yacht food-chain
+"""
+
+LISTS = {"development": tuple(_DEVELOPMENT.split()), "measured": tuple(_MEASURED.split())}
+
+
+def draw(checkout: Path) -> dict[str, tuple[str, ...]]:
+    """Draw the lists anew from a checkout, as they were drawn."""
+    listed = json.loads((checkout / "config.json").read_text("utf-8"))["exercises"]["practice"]
+    slugs = sorted(entry["slug"] for entry in listed if entry.get("status") != "deprecated")
+    slugs = [slug for slug in slugs if slug not in _PASSING_STUBS]
+    order = random.Random(SEED).sample(slugs, len(slugs))
+    return {"development": tuple(order[:20]), "measured": tuple(order[20:100])}
