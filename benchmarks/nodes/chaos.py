@@ -13,8 +13,8 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import time
@@ -53,9 +53,15 @@ class Reader:
 class ChaosDriver:
     """Runs the streams, the readers and the kills."""
 
-    def __init__(self, options: argparse.Namespace, restart: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        restart: Callable[[], object] | None = None,
+        stall: Callable[[float], object] | None = None,
+    ) -> None:
         self._options = options
         self._restart = restart
+        self._stall = stall
         self._model = PacedModel(int(options.rate * options.length), options.rate)
         self._nodes: list[ChaosNode] = []
         self._kills: list[float] = []
@@ -64,43 +70,57 @@ class ChaosDriver:
         self._closing = False
 
     async def run(self) -> int:
+        async with self._running(), self._reading() as readers:
+            asking = [asyncio.create_task(self._ask(reader)) for reader in readers]
+            try:
+                await self._kill_nodes()
+                if self._restart is not None:
+                    await asyncio.sleep(self._options.kill_every)  # the work of the last victim has moved
+                    print("the store restarts", flush=True)
+                    self._restarted = time()
+                    await asyncio.to_thread(self._restart)
+                    await asyncio.sleep(self._options.kill_every)
+                self._stop = True
+                async with asyncio.timeout(self._options.length * 6 + 60):
+                    await asyncio.gather(*(reader.ended.wait() for reader in readers))
+            except TimeoutError:
+                print("some exchanges have not ended in time", flush=True)
+            finally:
+                await _cancel(asking)
+            whole = await self._check_logs(readers)
+        return self._report(readers, whole)
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncGenerator[None]:
+        """Run the model and the nodes for the duration of the block."""
         options = self._options
         await self._model.start()
         self._nodes = [
             ChaosNode(f"node-{number}", options.start, self._model.url, options.log)
             for number in range(1, options.nodes + 1)
         ]
-        readers: list[Reader] = []
-        tasks: list[asyncio.Task[None]] = []
         try:
             for node in self._nodes:
                 node.start()
             for node in self._nodes:
                 await node.wait_ready()
-            readers += [Reader(await self._create(number), number) for number in range(options.streams)]
-            tasks = [asyncio.create_task(run(reader)) for reader in readers for run in (self._ask, self._read)]
-            await self._kill_nodes()
-            if self._restart is not None:
-                await asyncio.sleep(options.kill_every)  # the work of the last victim has moved
-                print("the store restarts", flush=True)
-                self._restarted = time()
-                await asyncio.to_thread(self._restart)
-                await asyncio.sleep(options.kill_every)
-            self._stop = True
-            async with asyncio.timeout(options.length * 6 + 60):
-                await asyncio.gather(*(reader.ended.wait() for reader in readers))
-        except TimeoutError:
-            print("some exchanges have not ended in time", flush=True)
+            yield
         finally:
-            self._closing = True
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            whole = await self._check_logs(readers)
             for node in self._nodes:
                 node.kill()
             await self._model.stop()
-        return self._report(readers, whole)
+
+    @asynccontextmanager
+    async def _reading(self) -> AsyncGenerator[list[Reader]]:
+        """Create the sessions, and read each of them for the duration of the block."""
+        self._closing = False
+        readers = [Reader(await self._create(number), number) for number in range(self._options.streams)]
+        reading = [asyncio.create_task(self._read(reader)) for reader in readers]
+        try:
+            yield readers
+        finally:
+            self._closing = True
+            await _cancel(reading)
 
     # --- the agents --------------------------------------------------------------------------------------------------
 
@@ -136,12 +156,22 @@ class ChaosDriver:
         """Send one message after the other, each as soon as the one before is answered."""
         await asyncio.sleep(random.uniform(0, self._options.length))
         while not self._stop:
-            reader.asked += 1
-            body = {"text": f"Message {reader.asked}", "client_request_id": f"m{reader.asked}"}
-            await self._request(reader.number, "POST", f"/sessions/{reader.session}/messages", body)
+            await self._send_next(reader)
             while len(reader.responses) < reader.asked:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         reader.ended.set()
+
+    async def _send_next(self, reader: Reader) -> None:
+        reader.asked += 1
+        body = {"text": f"Message {reader.asked}", "client_request_id": f"m{reader.asked}"}
+        await self._request(reader.number, "POST", f"/sessions/{reader.session}/messages", body)
+
+    async def _count_ready(self) -> int:
+        """Count the nodes that want requests, half a minute after the last fault at most."""
+        for node in self._nodes:
+            with suppress(TimeoutError):
+                await node.wait_ready(30.0)
+        return sum([await node.is_ready() for node in self._nodes])
 
     async def _read(self, reader: Reader) -> None:
         """Read the session on another node than the one that is asked; if it dies, on the next."""
@@ -200,6 +230,9 @@ class ChaosDriver:
             print(f"{victim.name} is killed", flush=True)
             await asyncio.sleep(1.0)
             victim.start()
+            if self._stall is not None and self._options.stall > 0:
+                print(f"the store stalls for {self._options.stall:g} s", flush=True)
+                await asyncio.to_thread(self._stall, self._options.stall)
 
     # --- the verdict -------------------------------------------------------------------------------------------------
 
@@ -257,6 +290,16 @@ class ChaosDriver:
         return 1 if failed else 0
 
 
+def _run_stall(command: str, seconds: float) -> object:
+    return subprocess.run(command.format(seconds=seconds), shell=True, check=True)
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 def percentile(values: list[float], percent: float, factor: float = 1.0) -> float | None:
     """A percentile of sorted values."""
     if not values:
@@ -264,12 +307,18 @@ def percentile(values: list[float], percent: float, factor: float = 1.0) -> floa
     return round(values[min(int(len(values) * percent / 100), len(values) - 1)] * factor, 3)
 
 
-def main(start: str = "", restart: Callable[[], object] | None = None) -> int:
+def main(
+    start: str = "", restart: Callable[[], object] | None = None, stall: Callable[[float], object] | None = None
+) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--start", default=start, required=not start, help="starts a node, with {node}, {port} and {model}"
     )
     parser.add_argument("--restart", default="", help="command that restarts the store, at the end")
+    parser.add_argument(
+        "--stall", type=float, default=0.0, help="seconds that the store stalls after each kill, with --stall-command"
+    )
+    parser.add_argument("--stall-command", default="", help="command that stalls the store for {seconds}")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--streams", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=180.0, help="duration of the killing")
@@ -280,7 +329,9 @@ def main(start: str = "", restart: Callable[[], object] | None = None) -> int:
     options = parser.parse_args()
     if options.restart:
         restart = partial(subprocess.run, options.restart, shell=True, check=True)
-    return asyncio.run(ChaosDriver(options, restart).run())
+    if options.stall_command:
+        stall = partial(_run_stall, options.stall_command)
+    return asyncio.run(ChaosDriver(options, restart, stall).run())
 
 
 if __name__ == "__main__":

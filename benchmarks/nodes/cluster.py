@@ -43,13 +43,17 @@ class ChaosNode:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
 
+    async def is_ready(self) -> bool:
+        """Whether it wants requests now."""
+        with suppress(aiohttp.ClientError, OSError, TimeoutError):
+            timeout = aiohttp.ClientTimeout(total=5)
+            async with aiohttp.ClientSession(self.url, timeout=timeout) as http, http.get("/ready") as answer:
+                return answer.status == 200
+        return False
+
     async def wait_ready(self, seconds: float = 60.0) -> None:
-        async with asyncio.timeout(seconds), aiohttp.ClientSession(self.url) as http:
-            while True:
-                with suppress(aiohttp.ClientError, OSError):
-                    async with http.get("/ready") as answer:
-                        if answer.status == 200:
-                            return
+        async with asyncio.timeout(seconds):
+            while not await self.is_ready():  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
     def cpu_seconds(self) -> float:

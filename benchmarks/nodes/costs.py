@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests" / "support"))
 
 from heald.core.envelope import Event
 from heald.core.events import TextDelta

@@ -1,12 +1,15 @@
 """Runs the chaos driver against nodes on a PostgreSQL of its own, which crashes at the end.
 
 python -m benchmarks.nodes.local --seconds 180
+python -m benchmarks.nodes.local --seconds 180 --stall 4
 """
 
 import sys
+from functools import partial
 from pathlib import Path
+from time import sleep
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests" / "support"))
 
 from benchmarks.nodes import chaos
 from postgres_server import PostgresServer, running_postgres
@@ -20,7 +23,16 @@ def node_command(store: str) -> str:
 
 def main() -> int:
     with running_postgres() as database:
-        return chaos.main(node_command(database.url), lambda: _restart(database))
+        return chaos.main(node_command(database.url), lambda: _restart(database), partial(stall, database))
+
+
+def stall(database: PostgresServer, seconds: float) -> None:
+    """Freeze all processes of the database for some seconds."""
+    database.freeze()
+    try:
+        sleep(seconds)
+    finally:
+        database.thaw()
 
 
 def _restart(database: PostgresServer) -> None:

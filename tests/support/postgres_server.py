@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -34,6 +34,7 @@ class PostgresServer:
         self._data = folder / "data"
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._frozen: list[int] = []
         self._as_user = _account() if os.geteuid() == 0 else None
 
     @property
@@ -85,9 +86,32 @@ class PostgresServer:
         """Stop the server; with `kill` as a crash does, its connections broken."""
         if self._process is None:
             return
+        self.thaw()
         self._process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)  # immediate shutdown, fast shutdown
         self._process.wait(60)
         self._process = None
+
+    def freeze(self) -> None:
+        """Stop all of its processes at once: it neither answers nor closes a connection, as one whose disk hangs."""
+        self._frozen = self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the processes of `freeze` go on."""
+        for pid in self._frozen:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        self._frozen = []
+
+    def _signal_all(self, number: int) -> list[int]:
+        """Send a signal to the server, then to its backends, which no longer become more. Returns their ids."""
+        assert self._process is not None
+        first = self._process.pid
+        os.kill(first, number)
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        for pid in map(int, children):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        return [first, *map(int, children)]
 
     def start_detached(self) -> None:
         """Start the server for longer than this process."""

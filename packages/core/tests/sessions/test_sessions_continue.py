@@ -13,6 +13,7 @@ from heald.core.envelope import Event
 from heald.core.events import (
     ApprovalRequested,
     ClientToolRequested,
+    ConversationSteered,
     ExchangeResponse,
     MessageDiscarded,
     MessageStart,
@@ -482,3 +483,24 @@ async def test_a_repeated_request_is_the_continued_one() -> None:
     await session.close()
     assert len(model.requests) == 1
     assert [message.text for message in model.requests[0].messages] == ["Go."]
+
+
+async def test_a_message_that_steers_an_exchange_before_it_continues_is_stored_with_its_id() -> None:
+    store = MemoryStore()
+    await Sessions(store).create(session=SESSION)
+    session = await open_it(store, heald.testing.ScriptedModel([["I take my time. " * 40]], piece=4, pause=0.01))
+    session.send("Go.")
+    await until(session, "text_delta")
+    crashed = whole(await log_of(store, SESSION))
+    await session.hand_over()
+
+    again = await stored(crashed)
+    session = await open_it(again, heald.testing.ScriptedModel(["Yes.", "And quick."]))
+    (exchange,) = session.resumed
+    assert session.send("Be quick.", when_busy="steer", client_request_id="steer-1") is exchange
+    await session.accepted(exchange)
+    log = await log_of(again, SESSION)
+    assert [e.data.client_request_id for e in log if isinstance(e.data, ConversationSteered)] == ["steer-1"]
+    assert (await exchange.result()).completed
+    await session.close()
+    assert check_log(await log_of(again, SESSION)) == []

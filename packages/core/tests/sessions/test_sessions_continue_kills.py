@@ -100,7 +100,9 @@ async def prove(folder: Path, scenario: str, kills: int) -> list[Event]:
     written = {event.data.cause for event in log if isinstance(event.data, FileChanged)}
     assert all(result.status == "ok" for result in results if result.id in written)
     starts = sum(event.type == "message_start" for event in log)
-    assert starts <= len(lines_of(folder / "requests")) <= starts + kills, "the model was asked more often than needed"
+    lost = 2 if scenario == "queue" else 1  # both answers may come before the first is stored, on a busy machine
+    requests = len(lines_of(folder / "requests"))
+    assert starts <= requests <= starts + lost * kills, "the model was asked more often than needed"
     texts = [event.data.message.text for event in log if isinstance(event.data, UserMessage)]
     if lines_of(folder / "steered"):
         assert texts.count("In short.") == 1, "an accepted message was lost"

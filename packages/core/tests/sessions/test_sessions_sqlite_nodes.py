@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -35,10 +36,15 @@ from heald.core.events import ConversationQueued
 async def main():
     store = SqliteStore(sys.argv[1])
     await store.create(SessionInfo(id="ses_a"))
-    lease = await store.acquire("ses_a", new_holder())
+    lease = await store.acquire("ses_a", new_holder(), seconds=600)
     data = ConversationQueued(1)
     await store.append(lease, [new_event(1, "e1", "ses_a", None, data.type, data.layer, 1.0, 1, data)], work="running")
+    if "serve" in sys.argv:
+        await store.heartbeat()  # the further ones store nothing: it is not frozen while it has the file locked
     print("held", flush=True)
+    while "serve" in sys.argv:
+        await store.heartbeat()
+        await asyncio.sleep(0.2)
     await asyncio.sleep(60)
 
 asyncio.run(main())
@@ -60,10 +66,12 @@ async def node(tmp_path: Path) -> AsyncIterator[MakeStore]:
     assert sorted(os.listdir(tmp_path)) == ["s.db", "s.db-commits"]
 
 
-def start_holder(path: Path, *before: str) -> "subprocess.Popen[bytes]":
-    """A process that holds a session with work."""
+def start_holder(path: Path, *before: str, serves: bool = False) -> "subprocess.Popen[bytes]":
+    """A process that holds a session with work; with `serves` it beats, as a server does."""
     process = subprocess.Popen(
-        [*before, sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, start_new_session=True
+        [*before, sys.executable, "-c", HOLDER, str(path), *(["serve"] if serves else [])],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"held\n"
@@ -111,6 +119,37 @@ async def test_a_living_writer_keeps_its_lease_and_a_killed_one_loses_it_at_once
     assert await store.find_holder("ses_a") == ""
     assert await store.claim_work(5) == ["ses_a"]
     assert (await store.acquire("ses_a", new_holder())).epoch == 3
+
+
+async def test_the_work_of_a_frozen_server_goes_on_and_it_writes_nothing_more(
+    node: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heald.sessions.node_lock.FROZEN_SECONDS", 4.0)
+    process = start_holder(tmp_path / "s.db", serves=True)
+    try:
+        store = node("here")
+        os.kill(process.pid, signal.SIGSTOP)
+        async with asyncio.timeout(60):
+            while await store.claim_work(5) != ["ses_a"]:
+                await store.heartbeat()
+                await asyncio.sleep(0.2)
+        os.kill(process.pid, signal.SIGCONT)
+        assert (await store.acquire("ses_a", new_holder())).epoch == 3
+    finally:
+        kill(process)
+
+
+async def test_a_process_that_was_frozen_itself_judges_nobody_at_once(
+    node: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a machine wakes up: the files of all processes are old, and the first one to look is not the only one."""
+    node_one, node_two = node("one"), node("two")
+    await node_one.heartbeat()
+    await node_two.heartbeat()
+    os.utime(tmp_path / "s.db-nodes" / "one", (1.0, 1.0))
+    monkeypatch.setattr("heald.sessions.node_lock.time", lambda: time() + 3600)
+    await node_two.heartbeat()
+    assert [info.name for info in await node_two.list_nodes()] == ["one", "two"]
 
 
 async def test_a_claim_of_a_dead_node_is_free(node: MakeStore) -> None:

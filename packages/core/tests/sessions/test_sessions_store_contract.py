@@ -37,7 +37,7 @@ def test_a_store_is_nine_methods_for_the_log_and_nine_for_the_directory() -> Non
         == public_methods(Store)
         == public_methods(SessionLogs) | public_methods(SessionDirectory)
     )
-    assert len(public_methods(SharedStore) - public_methods(Store)) == 20
+    assert len(public_methods(SharedStore) - public_methods(Store)) == 21
 
 
 async def test_a_store_of_one_process_is_shared_with_nobody(tmp_path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-import msgspec
 import pytest
 
-from heald.agent.tracker import ExchangeTracker
-from heald.core.envelope import Event, new_event
 from heald.core.turn import Usage
 from heald.sessions.leases import Lease
 from heald.sessions.session_info import SessionInfo
@@ -15,6 +12,7 @@ from heald_nodes.postgres.store import PostgresStore
 from heald_server.access.usage_meters import UsageMeters
 from heald_server.http.errors import ApiError
 from heald_server.server_limits import ServerLimits
+from usage_events import response
 
 
 @pytest.fixture
@@ -24,11 +22,6 @@ async def stores(postgres_url: str) -> AsyncIterator[list[SharedStore]]:
     yield list(made)
     for store in made:
         await store.close()
-
-
-def response(session: str, usage: Usage, usd: float | None) -> Event:
-    ended = msgspec.structs.replace(ExchangeTracker().response("completed", 1.0), usage=usage, cost_usd=usd)
-    return new_event(1, f"{session}-1", session, "ex_1", ended.type, ended.layer, 1.0, 1, ended)
 
 
 async def test_spending_on_one_node_counts_on_the_other_and_after_a_restart(stores: list[SharedStore]) -> None:

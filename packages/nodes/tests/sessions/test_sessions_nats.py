@@ -2,11 +2,7 @@
 
 import asyncio
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,35 +10,8 @@ from heald.core.errors import ConfigurationError
 from heald.sessions.news import News
 from heald.sessions.stores import open_store
 from heald_nodes.postgres.store import PostgresStore
-from postgres_server import free_port
+from nats_server import NatsServer, find_nats
 from sessions_bench import events, leased
-
-
-class NatsServer:
-    def __init__(self, program: str) -> None:
-        self._program = program
-        self.port = free_port()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(
-            [self._program, "-a", "127.0.0.1", "-p", str(self.port)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-
-def find_nats() -> str | None:
-    return shutil.which("nats-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 @pytest.fixture
@@ -111,6 +80,45 @@ async def test_a_nats_server_that_restarts_means_lost_news(stores: list[Postgres
         while (await _next_events(got, 0.5)) is None:  # the sender may still be connecting
             seq += 1
             await node_one.append(lease, events("ses_a", seq, 1))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # nats-py, when a reconnection times out
+async def test_a_nats_server_that_hangs_holds_up_no_append_and_means_lost_news(
+    stores: list[PostgresStore], nats: NatsServer
+) -> None:
+    node_one, node_two = stores
+    got: asyncio.Queue[News] = asyncio.Queue()
+    node_two.subscribe_news(got.put_nowait)
+    await wait_for(got, "lost")
+    lease = await leased(node_one)
+    nats.freeze()
+    try:
+        async with asyncio.timeout(60):
+            for seq in range(1, 2001, 20):
+                await node_one.append(lease, events("ses_a", seq, 20))
+        assert len(await node_two.read("ses_a", limit=3000)) == 2000
+        await asyncio.sleep(7)  # two pings are not answered
+    finally:
+        nats.thaw()
+    await wait_for(got, "lost")
+
+
+async def test_two_spellings_of_one_database_hear_each_other(nats: NatsServer, postgres_url: str) -> None:
+    node_one = PostgresStore(postgres_url, node="one", news_url=nats.url)
+    node_two = PostgresStore(postgres_url.replace("127.0.0.1", "localhost"), node="two", news_url=nats.url)
+    try:
+        got: asyncio.Queue[News] = asyncio.Queue()
+        node_two.subscribe_news(got.put_nowait)
+        await wait_for(got, "lost")
+        lease = await leased(node_one)
+        seq = 0
+        async with asyncio.timeout(60):
+            while (await _next_events(got, 0.5)) is None:  # the sender may still be connecting
+                seq += 1
+                await node_one.append(lease, events("ses_a", seq, 1))
+    finally:
+        await node_one.close()
+        await node_two.close()
 
 
 async def _next_events(queue: "asyncio.Queue[News]", seconds: float) -> News | None:

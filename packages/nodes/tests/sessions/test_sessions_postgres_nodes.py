@@ -38,9 +38,29 @@ async def node(postgres_url: str) -> AsyncIterator[MakeStore]:
 
 async def expire(postgres_url: str, name: str) -> None:
     """Let the heartbeats of a node be as old as those of a dead one."""
+    await set_age(postgres_url, name, 60.0)
+
+
+async def set_age(postgres_url: str, name: str, seconds: float) -> None:
+    """Let the last heartbeat of a node be some seconds old."""
     asyncpg: Any = import_module("asyncpg")
     connection = await asyncpg.connect(postgres_url)
-    await connection.execute("UPDATE nodes SET expires = 0 WHERE name = $1", name)
+    await connection.execute("UPDATE service SET beat = extract(epoch FROM clock_timestamp())")
+    await connection.execute(
+        "UPDATE nodes SET expires = extract(epoch FROM clock_timestamp()) + $2,"
+        " lease = (SELECT clock FROM service) + $2 WHERE name = $1",
+        name,
+        NODE_SECONDS - seconds,
+    )
+    await connection.close()
+
+
+async def stall(postgres_url: str, seconds: float) -> None:
+    """Let the database have been away for some seconds until now: all that it knows is older by them."""
+    asyncpg: Any = import_module("asyncpg")
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute("UPDATE service SET beat = beat - $1", seconds)
+    await connection.execute("UPDATE nodes SET expires = expires - $1", seconds)
     await connection.close()
 
 
@@ -252,6 +272,17 @@ async def test_a_command_that_nobody_answers_ends(node: MakeStore) -> None:
         await node_two.post_command("ses_a", b"1", seconds=0.6)
 
 
+# --- spending --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_payment_whose_answer_was_lost_counts_once(node: MakeStore) -> None:
+    node_one, node_two = node("one"), node("two")
+    for store in (node_one, node_one, node_two):
+        await store.record_spending("ann", tokens=10, usd=0.5, payment="evt_1")
+    spent = await node_two.read_spending("ann", seconds=3600)
+    assert (spent.tokens, spent.usd) == (10, 0.5)
+
+
 # --- a database that restarts ----------------------------------------------------------------------------------------
 
 
@@ -313,25 +344,85 @@ async def test_a_node_that_was_cut_off_judges_nobody_dead(own_server: PostgresSe
         await node_two.close()
 
 
-@pytest.mark.parametrize(("age", "judges"), [(0.5, True), (1.9, True), (2.5, False), (60.0, False)])
-async def test_a_node_judges_others_by_its_own_last_sign_of_life(
-    node: MakeStore, postgres_url: str, age: float, judges: bool
-) -> None:
-    """Also one of the heartbeat's thread: an event loop that was busy was not cut off."""
+@pytest.mark.parametrize("seconds", [1.0, 2.0, 3.0, 4.0, 20.0, 3600.0])
+async def test_a_stall_of_the_database_kills_no_node(node: MakeStore, postgres_url: str, seconds: float) -> None:
+    """Whichever query runs first when it is back: those of claims and of opening judge before any heartbeat."""
     node_one, node_two = node("one"), node("two")
     await node_one.heartbeat()
     await node_two.heartbeat()
     lease = await leased(node_one)
     await node_one.append(lease, events("ses_a", 1, 1), work="running")
+    await stall(postgres_url, seconds)
+    assert await node_two.claim_work(5) == []
+    assert await node_two.find_holder("ses_a") == "one"
+    with pytest.raises(SessionBusy):
+        await node_two.acquire("ses_a", "other")
+    assert [info.name for info in await node_two.list_nodes()] == ["one", "two"]
+    await node_two.heartbeat()
+    assert await node_two.claim_work(5) == []
+    await node_one.append(lease, events("ses_a", 2, 1))
+
+
+async def test_a_node_that_dies_in_a_stall_is_replaced_after_it(node: MakeStore, postgres_url: str) -> None:
+    node_one, node_two = node("one"), node("two")
+    await node_one.heartbeat()
+    await node_two.heartbeat()
+    lease = await leased(node_one)
+    await node_one.append(lease, events("ses_a", 1, 1), work="running")
+    await stall(postgres_url, 20.0)
+    for _ in range(4):
+        await node_two.heartbeat()
+        assert await node_two.claim_work(5) == []
+        await stall(postgres_url, 1.0)  # so long as between two heartbeats
+    await node_two.heartbeat()
+    assert await node_two.claim_work(5) == ["ses_a"]
+
+
+async def test_a_node_that_is_dead_itself_claims_nothing(node: MakeStore, postgres_url: str) -> None:
+    node_one, node_two = node("one"), node("two")
+    await node_one.heartbeat()
+    await node_two.heartbeat()
+    lease = await leased(node_one)
+    await node_one.append(lease, events("ses_a", 1, 1), work="running")
+    for name in ("one", "two"):
+        await expire(postgres_url, name)
+    assert await node_one.claim_work(5) == []
+    assert await node_two.claim_work(5) == []
+    await node_one.heartbeat()
+    assert await node_one.claim_work(5) == []  # what it holds itself
     await expire(postgres_url, "one")
+    await node_two.heartbeat()
+    assert await node_two.claim_work(5) == ["ses_a"]
+
+
+async def test_a_claim_that_its_node_forgot_ends(node: MakeStore, postgres_url: str) -> None:
+    node_one, node_two = node("one"), node("two")
+    await node_one.heartbeat()
+    await node_two.heartbeat()
+    lease = await leased(node_one)
+    await node_one.append(lease, events("ses_a", 1, 1), work="waiting")
+    await node_one.release(lease)
+    assert await node_one.claim_work(5) == ["ses_a"]
+    assert await node_two.claim_work(5) == []
     asyncpg: Any = import_module("asyncpg")
     connection = await asyncpg.connect(postgres_url)
-    await connection.execute(
-        "UPDATE nodes SET expires = extract(epoch FROM clock_timestamp()) + $1 WHERE name = 'two'", NODE_SECONDS - age
-    )
+    await connection.execute("UPDATE sessions SET not_before = not_before - 10")
     await connection.close()
-    await node_two.heartbeat()
-    assert await node_two.claim_work(5) == (["ses_a"] if judges else [])
+    assert await node_two.claim_work(5) == ["ses_a"]
+    held = await node_two.acquire("ses_a", "two")
+    await node_two.release(held)
+    assert await node_one.claim_work(5) == ["ses_a"]  # at once: it was opened meanwhile
+
+
+async def test_a_process_that_is_no_node_opens_what_all_nodes_left(node: MakeStore, postgres_url: str) -> None:
+    node_one, command = node("one"), node("command")
+    await node_one.heartbeat()
+    await leased(node_one)
+    await stall(postgres_url, 5.0)
+    with pytest.raises(SessionBusy):
+        await command.acquire("ses_a", "other")
+    await stall(postgres_url, 10.0)
+    await command.acquire("ses_a", "other")
 
 
 @pytest.mark.parametrize(
@@ -347,10 +438,9 @@ async def test_a_node_whose_heartbeats_lost_their_connection_is_dead_sooner(
     await node_one.append(lease, events("ses_a", 1, 1), work="running")
     asyncpg: Any = import_module("asyncpg")
     connection = await asyncpg.connect(postgres_url)
+    await set_age(postgres_url, "one", age)
     await connection.execute(
-        "UPDATE nodes SET expires = extract(epoch FROM clock_timestamp()) + $1,"
-        " backend = CASE WHEN $2 THEN pg_backend_pid() ELSE 2000000000 END WHERE name = 'one'",
-        NODE_SECONDS - age,
+        "UPDATE nodes SET backend = CASE WHEN $1 THEN pg_backend_pid() ELSE 2000000000 END WHERE name = 'one'",
         connected,
     )
     assert await node_two.claim_work(5) == (["ses_a"] if dead else [])

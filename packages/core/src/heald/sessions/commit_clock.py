@@ -1,10 +1,10 @@
 """Paces the commits of the sessions of an event loop.
 
 A commit costs a sync of the disk and a switch to another thread and back. So there is a pause between two commits, and
-the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The more
-sessions take part, the longer is the pause, so that storing and sending have a bounded share of the loop's time. Where
-many take part, their streams are read together too, just before the commit: what a delta would wait for in memory, it
-waits for in its socket.
+the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The
+busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
+many sessions stream. Where many take part and the pause is worth it, their streams are read together too, just before
+the commit: what a delta would wait for in memory, it waits for in its socket.
 """
 
 import asyncio
@@ -12,25 +12,34 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from heald.http1.shared_reads import shared_reads
+from heald.sessions.loop_load import LoopLoad
 
-PAUSE = 0.01
-"""Seconds from the begin of one commit to that of the next, if few sessions take part."""
+LONGEST_PAUSE = 0.045
+"""Seconds from the begin of one commit to that of the next on a full core: so long a watched delta waits at most."""
+FULL = 0.8
+"""The share of the time that a loop works from which on its core counts as full: the rest comes in bursts."""
 FEW_SESSIONS = 3
-"""Sessions that a pause is for. If more take part in a commit, the pause after it is longer in proportion."""
-MOST_PAUSES = 4.5
-"""The longest pause, in units of `PAUSE`: so long a watched delta waits for a commit at most."""
+"""If more take part in a commit, their streams are read together."""
+SHARED_READS_PAUSE = 0.006
+"""The shortest pause that is worth it to read streams together."""
 _READING_TURNS = 3
 """Turns of the loop from the release of a stream to the record of what it brought: its socket is polled and read, then
 its task wakes and decodes."""
 
 
+def pause_after(share: float) -> float:
+    """Return the seconds between two commits, by the share of the last moments that was spent working."""
+    return LONGEST_PAUSE * min(share / FULL, 1.0)
+
+
 class CommitClock:
     """Calls back those that want to commit: at once after a pause, else at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, load: LoopLoad | None = None) -> None:
+        self.load = load or LoopLoad()
         self._waiting: dict[Callable[[], object], None] = {}
         self._last = float("-inf")
-        self._sessions = 0  # of the last commit
+        self._pause = 0.0  # after the last commit
         self._is_scheduled = False
 
     def add(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object]) -> None:
@@ -41,8 +50,7 @@ class CommitClock:
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         self._is_scheduled = True
-        pause = PAUSE * min(max(1.0, self._sessions / FEW_SESSIONS), MOST_PAUSES)
-        wait = self._last + pause - loop.time()
+        wait = self._last + self._pause - loop.time()
         if wait > 0:
             loop.call_later(wait, self._tick, loop)
         else:
@@ -60,10 +68,11 @@ class CommitClock:
 
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         waiting, self._waiting = self._waiting, {}
-        self._sessions = len(waiting)
+        self.load.measure(loop.time())
+        self._pause = pause_after(self.load.share)
         self._is_scheduled = False
         reads = shared_reads(loop)
-        if self._sessions > FEW_SESSIONS:
+        if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:
             reads.is_active = True
             self._schedule(loop)  # before the commits, which may fail: held streams must be released
         elif reads.is_active:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from heald.agent.assembler import DELTAS
 from heald.agent.state import ConversationState
 from heald.agent.tracker import ExchangeTracker
 from heald.core.envelope import Event
@@ -55,9 +56,11 @@ class SessionHistory:
     def feed(self, event: Event) -> None:
         self.seq, self.time = event.seq, event.time
         self.unfinished.feed(event)
-        self.text_calls.feed(event.data)
         if not self.settings.is_dropped(event.seq):
             self.state.feed(event)
+        if type(event.data) in DELTAS:  # most events of a log are deltas
+            return
+        self.text_calls.feed(event.data)
         match event.data:
             case FileChanged():
                 self.changes.append(event.data)

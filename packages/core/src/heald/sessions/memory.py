@@ -44,8 +44,11 @@ class MemoryStore:
         )
         self._sessions[info.id] = _StoredSession(fresh, draft=draft)
 
-    async def finish(self, lease: Lease) -> None:
-        self._held(lease).draft = False
+    async def finish(self, lease: Lease, *, updated: float | None = None) -> None:
+        stored = self._held(lease)
+        stored.draft = False
+        if updated is not None:
+            stored.info = msgspec.structs.replace(stored.info, updated=updated)
 
     async def abandoned(self) -> Sequence[str]:
         now = time()

@@ -2,13 +2,14 @@
 
 Each process holds an exclusive lock on a file of its own in a folder beside the sessions. The system releases the lock
 when the process ends, however it ends. It works for containers that share the folder, whatever their process ids are.
+A process that serves also touches its file every second: one that is frozen holds its lock and does not.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
+from time import sleep, time
 
 from heald.core.errors import HealdError
 
@@ -20,6 +21,10 @@ except ImportError:  # pragma: no cover
 
 _TRIES = 200
 _PAUSE = 0.005
+FROZEN_SECONDS = 10.0
+"""A process that serves and has not touched its file for so long is frozen, and counts as dead."""
+_STEADY_SECONDS = 3.0
+"""Seconds between own heartbeats from which on this process was frozen itself, perhaps with the whole machine."""
 
 
 class NodeLock:
@@ -31,6 +36,8 @@ class NodeLock:
         self._folder = folder
         self._node = node
         self._handle = self._acquire()
+        self._beat = 0.0
+        self._steady_since = 0.0
 
     def _acquire(self) -> int:
         """Create and lock the file. Another node may look at it in between, and delete it because it is not locked."""
@@ -46,8 +53,20 @@ class NodeLock:
             sleep(_PAUSE)
         raise HealdError(f"A node {self._node!r} runs on these sessions already; give this one another name.")
 
+    def beat(self) -> None:
+        """Show the others that this process serves and is not frozen."""
+        if self._handle < 0:
+            return
+        now = time()
+        if self._beat == 0.0:
+            os.write(self._handle, b"1")  # from now on its time counts
+        if not 0 <= now - self._beat < _STEADY_SECONDS:
+            self._steady_since = now
+        self._beat = now
+        os.utime(self._handle)
+
     def is_alive(self, node: str) -> bool:
-        """Return whether a node holds its lock. The file of a dead one is deleted."""
+        """Return whether a node holds its lock and is not frozen. The file of one that has ended is deleted."""
         if node == self._node:
             return True
         try:
@@ -56,12 +75,19 @@ class NodeLock:
             return False
         try:
             if fcntl is None or not _try_lock(handle):
-                return True  # without locks, its leases expire
+                return not self._is_frozen(handle)  # without locks, its leases expire
             with suppress(OSError):
                 os.unlink(self._folder / node)
             return False
         finally:
             os.close(handle)
+
+    def _is_frozen(self, handle: int) -> bool:
+        """Return whether another process serves and has not shown for long that it lives. One that was frozen itself
+        gives the others some time."""
+        now, status = time(), os.fstat(handle)
+        is_steady = 0 <= now - self._beat < _STEADY_SECONDS and now - self._steady_since >= _STEADY_SECONDS
+        return is_steady and status.st_size > 0 and now - status.st_mtime > FROZEN_SECONDS
 
     def others(self) -> Iterator[str]:
         """Yield the other living nodes."""

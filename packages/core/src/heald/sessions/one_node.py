@@ -67,8 +67,8 @@ class OneNodeStore:
     async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
         await self._store.create(info, draft=draft)
 
-    async def finish(self, lease: Lease) -> None:
-        await self._store.finish(lease)
+    async def finish(self, lease: Lease, *, updated: float | None = None) -> None:
+        await self._store.finish(lease, updated=updated)
 
     async def abandoned(self) -> Sequence[str]:
         return await self._store.abandoned()
@@ -214,6 +214,13 @@ class OneNodeStore:
         await self._list_work()
         return sum(of == owner for of in self._work.values())
 
+    async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
+        await self._list_work()
+        others = sum(of == owner for name, of in self._work.items() if name != session)
+        if others < limit and session in self._leases:
+            self._work[session] = owner
+        return others
+
     async def _list_work(self) -> None:
         """Find the work that an earlier process left, once. From then on the appends show it."""
         if self._has_listed_work:
@@ -284,7 +291,7 @@ class OneNodeStore:
 
     # --- spending and records ----------------------------------------------------------------------------------------
 
-    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None, payment: str = "") -> None:
         self._payments.setdefault(owner, deque()).append(_Payment(time(), tokens, usd))
 
     async def read_spending(self, owner: str, *, seconds: float) -> Spending:

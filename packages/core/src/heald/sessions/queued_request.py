@@ -1,5 +1,7 @@
 """Stores a request for the process that claims the work of its session."""
 
+from collections.abc import Awaitable, Callable
+
 from heald.agent.bus import EventBus
 from heald.core.envelope import Event
 from heald.core.events import ConversationQueued
@@ -21,9 +23,10 @@ async def queue_request(
     client_request_id: str | None = None,
     output_schema: JsonObject | None = None,
     budget: JsonObject | None = None,
+    admit: Callable[[], Awaitable[None]] | None = None,
 ) -> Event | None:
     """Store a request as queued, and release the session. Returns its event, whose `request` is the exchange; None if
-    the session is not free, has work, or has the request already."""
+    the session is not free, has work, or has the request already. `admit` raises if the request is not allowed."""
     try:
         lease = await store.acquire(session, new_holder())
     except SessionBusy:
@@ -34,6 +37,8 @@ async def queue_request(
         is_known = client_request_id is not None and client_request_id in history.requests
         if is_known or history.waiting or history.unfinished.exchange is not None:
             return None
+        if admit is not None:
+            await admit()
         bus = EventBus(session, seq=history.seq, epoch=lease.epoch)
         events: list[Event] = []
         bus.subscribe(events.append)

@@ -1,9 +1,9 @@
 """Stores each event before any reactor sees it.
 
 An event with structure is stored at once, together with the deltas before it. Deltas alone are stored at once if
-somebody watches, at most every 10 ms, else every 50 ms; those that come during a commit are stored by the next one. The
-end of a message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event
-that cannot be stored is never delivered.
+somebody watches, with a pause between commits where the loop or the store is busy, else every 50 ms; those that come
+during a commit are stored by the next one. The end of a message, the message itself and its calls go into one
+transaction, so a log never holds half a turn. An event that cannot be stored is never delivered.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from heald.sessions.leases import Lease
 from heald.sessions.store import DeltaStore, EncodedEvents, Store
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
-from heald.sessions.work import WORK_EVENTS, WorkTracker
+from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
 
 DELAY = 0.05
 """Seconds that a delta waits if nobody watches."""
@@ -181,15 +181,18 @@ class EventRecorder:
     def _store_pending(self) -> None:
         """Store what waits: deltas without a task, anything else in one."""
         if self._deltas is None or not self._has_deltas_only or self._title:
+            self._clock.load.begin_store(self._loop.time())
             self._task = self._loop.create_task(self._write())
             return
         self._due = False
         if self._pending:
             self._stored_soon = [item for item in self._pending if is_event(item)]
             self._pending = []
+            self._clock.load.begin_store(self._loop.time())
             self._deltas.submit_deltas(self._lease, self._stored_soon, self._on_deltas_stored)
 
     def _on_deltas_stored(self, encoded: EncodedEvents, error: Exception | None) -> None:
+        self._clock.load.end_store(self._loop.time())
         if self.error is not None:
             return
         if error is not None:
@@ -212,6 +215,7 @@ class EventRecorder:
         except Exception as error:
             self.fail(error)
         finally:
+            self._clock.load.end_store(self._loop.time())
             self._task = None
 
     async def _write_batch(self) -> None:
@@ -234,6 +238,11 @@ class EventRecorder:
             self._has_deltas_only = False
             raise
         self._deliver(batch, encoded)
+
+    @property
+    def work(self) -> Work:
+        """The work of the session after the events that are stored."""
+        return self._work.work
 
     async def _store_logs(
         self, logs: dict[str, list[Event]], blobs: dict[str, dict[str, bytes]]

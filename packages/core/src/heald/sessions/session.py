@@ -310,6 +310,11 @@ class Session(Agent[OutputT]):
         """Wait until every event so far is stored."""
         await self._recorder.flush()
 
+    async def store_work(self) -> None:
+        """Store whether the session has work, as its log has it."""
+        await self._recorder.flush()
+        await self._store.append(self._lease, [], work=self._recorder.work)
+
     async def accepted(self, exchange: ExchangeInterface[Any]) -> None:
         """Wait until a request that was just sent is stored. From then on it is answered, even after a crash, or the
         log has the reason why not. Raises the error of the store."""

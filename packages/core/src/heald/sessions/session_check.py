@@ -8,6 +8,9 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import Store, iterate_events
 
+READINGS = 3
+"""How often a log with a problem is read: a server may thin it out, or append to it, while it is read."""
+
 
 async def check_session(store: Store, info: SessionInfo, feed: Callable[[Event], object] = id) -> str | None:
     """Read a session as opening it does, and call `feed` with each event. Returns the problem, if there is one."""

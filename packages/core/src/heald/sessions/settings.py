@@ -88,7 +88,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         return self.permissions or default_mode(on_approval)
 
     def is_dropped(self, seq: int) -> bool:
-        return any(after < seq <= upto for after, upto in self.dropped)
+        return bool(self.dropped) and any(after < seq <= upto for after, upto in self.dropped)
 
     def data(self) -> JsonObject:
         return cast(JsonObject, msgspec.to_builtins(self))

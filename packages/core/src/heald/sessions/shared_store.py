@@ -62,7 +62,7 @@ class NotAnswered(HealdError):
 
 @runtime_checkable
 class SharedStore(Store, Protocol):
-    """A store whose sessions several nodes share: the methods of `Store`, and twenty for the nodes."""
+    """A store whose sessions several nodes share: the methods of `Store`, and those for the nodes."""
 
     @property
     def node(self) -> str:
@@ -127,8 +127,9 @@ class SharedStore(Store, Protocol):
 
     async def reply_command(self, command: str, reply: bytes) -> None: ...
 
-    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
-        """Add to the usage of an owner. `usd` is None if the price is not known."""
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None, payment: str = "") -> None:
+        """Add to the usage of an owner. `usd` is None if the price is not known. With the name of a payment it may be
+        repeated if it fails: it counts once."""
         ...
 
     async def read_spending(self, owner: str, *, seconds: float) -> Spending:
@@ -137,6 +138,11 @@ class SharedStore(Store, Protocol):
 
     async def count_running(self, owner: str) -> int:
         """Return how many sessions of an owner have an open exchange or waiting requests."""
+        ...
+
+    async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
+        """Mark a session without work as waiting, if fewer than `limit` other sessions of its owner have work. Returns
+        how many have. It is exact over all nodes. The caller holds the session, and stores its work next."""
         ...
 
     async def read_records(self, kind: str) -> Mapping[str, bytes]:

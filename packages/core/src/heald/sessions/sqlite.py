@@ -88,8 +88,8 @@ class SqliteStore(SqliteSharing):
     async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
         await self._write(partial(insert_session, info, draft))
 
-    async def finish(self, lease: Lease) -> None:
-        await self._write(partial(finish_draft, lease))
+    async def finish(self, lease: Lease, *, updated: float | None = None) -> None:
+        await self._write(partial(finish_draft, lease, updated))
 
     async def abandoned(self) -> Sequence[str]:
         return await self._read(self._abandoned)

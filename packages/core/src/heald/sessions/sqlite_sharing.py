@@ -1,8 +1,8 @@
 """Nodes, claims, commands, spending and records in a SQLite file that several processes of one machine share.
 
-A process is alive while it holds its lock (`node_lock`), so no heartbeat is written. News of own changes is published
-at once. While there is another process the file is checked for its changes every 50 ms, else twice a second: a command
-such as `heald tokens` may have come and ended in between.
+A process is alive while it holds its lock and touches its file (`node_lock`), so no heartbeat is stored. News of own
+changes is published at once. While there is another process the file is checked for its changes every 50 ms, else twice
+a second: a command such as `heald tokens` may have come and ended in between.
 """
 
 import asyncio
@@ -86,6 +86,7 @@ class SqliteSharing:
 
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         info = NodeInfo(name=self._node, folders=tuple(folders), room=room, version=VERSION)
+        self._lock.beat()
         stored = self._info
         if stored is not None and stored.folders == info.folders and (stored.room == room or not self._others):
             return
@@ -164,6 +165,9 @@ class SqliteSharing:
         ((count,),) = await self._fetch(f"SELECT count(*) FROM sessions WHERE {_WITH_WORK} AND owner = ?", owner)
         return count
 
+    async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
+        return await self._write(partial(_admit, session, owner, limit))
+
     # --- news --------------------------------------------------------------------------------------------------------
 
     def subscribe_news(self, callback: OnNews) -> Callable[[], None]:
@@ -238,7 +242,7 @@ class SqliteSharing:
 
     # --- spending and records ----------------------------------------------------------------------------------------
 
-    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None, payment: str = "") -> None:
         minute = int(time() // 60)
 
         def add(connection: sqlite3.Connection) -> None:
@@ -283,6 +287,14 @@ def _holder_of(session: str, connection: sqlite3.Connection) -> tuple[str, str, 
     if row is None:
         raise NoSuchSession(session)
     return row
+
+
+def _admit(session: str, owner: str, limit: int, connection: sqlite3.Connection) -> int:
+    query = f"SELECT count(*) FROM sessions WHERE {_WITH_WORK} AND owner = ? AND id <> ?"
+    (others,) = connection.execute(query, (owner, session)).fetchone()
+    if others < limit:
+        connection.execute("UPDATE sessions SET work = 'waiting' WHERE id = ? AND work = 'idle'", (session,))
+    return others
 
 
 def _reply_of(command: str, connection: sqlite3.Connection) -> tuple[bytes | None, str]:

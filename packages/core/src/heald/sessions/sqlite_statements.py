@@ -29,9 +29,9 @@ def insert_session(info: SessionInfo, draft: bool, connection: sqlite3.Connectio
         raise SessionExists(f"There is a session {info.id!r} already; choose another id.") from None
 
 
-def finish_draft(lease: Lease, connection: sqlite3.Connection) -> None:
+def finish_draft(lease: Lease, updated: float | None, connection: sqlite3.Connection) -> None:
     key, _ = find_held(connection, lease)
-    connection.execute("UPDATE sessions SET draft = 0 WHERE key = ?", (key,))
+    connection.execute("UPDATE sessions SET draft = 0, updated = coalesce(?, updated) WHERE key = ?", (updated, key))
 
 
 def find_session(session: str, connection: sqlite3.Connection) -> SessionInfo:

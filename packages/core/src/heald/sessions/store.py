@@ -34,8 +34,8 @@ class SessionDirectory(Protocol):
         """
         ...
 
-    async def finish(self, lease: Lease) -> None:
-        """Turn a complete draft into a session."""
+    async def finish(self, lease: Lease, *, updated: float | None = None) -> None:
+        """Turn a complete draft into a session. `updated` is when it was changed last, if that was not now."""
         ...
 
     async def abandoned(self) -> Sequence[str]:

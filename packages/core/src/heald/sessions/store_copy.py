@@ -30,11 +30,11 @@ async def copy_sessions(
 ) -> CopyResult:
     """Copy all sessions with their logs, blobs and delegates, and records of the named kinds.
 
-    The sessions keep their ids, owners and epochs. A copy that was interrupted may be repeated: it continues with the
-    sessions that are missing. Damaged sessions are left out and named.
+    The sessions keep their ids, owners, epochs and times. A copy that was interrupted may be repeated: it continues
+    with the sessions that are missing. Damaged sessions are left out and named.
     """
     sessions = [info async for info in iterate_sessions(source)]
-    sessions.sort(key=lambda info: info.updated)  # the last changed one is the last changed one of the target too
+    sessions.sort(key=lambda info: info.updated)
     copied = events = existing = 0
     damaged: list[str] = []
     for draft in await target.abandoned():
@@ -81,6 +81,6 @@ async def _copy_session(source: Store, target: Store, listed: SessionInfo) -> in
             await target.renew(lease)
             events = []
     await target.append(lease, events, work=info.work)
-    await target.finish(lease)
+    await target.finish(lease, updated=info.updated)
     await target.release(lease)
     return count

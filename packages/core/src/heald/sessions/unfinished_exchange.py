@@ -10,7 +10,7 @@ cancelled if that was requested, else failed.
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
-from heald.agent.assembler import MessageAssembler
+from heald.agent.assembler import DELTAS, MessageAssembler
 from heald.agent.continuation import OpenExchange, UnfinishedCall
 from heald.agent.tracker import ExchangeTracker
 from heald.core.envelope import Event
@@ -211,7 +211,10 @@ class UnfinishedExchange:
             yield FilePreviewReset(call, self._previews[call])
 
     def feed(self, event: Event) -> None:
-        self._track(event)
+        if type(event.data) in DELTAS:
+            self._assembler.feed(event.data)
+        else:
+            self._track(event)
         self._last = event.time
         if not self._missing:
             self.last_whole_seq = event.seq

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from heald.sessions.shared_store import HEARTBEAT_SECONDS, NODE_SECONDS
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.schema import NOW
+from heald_nodes.postgres.schema import ADVANCE_CLOCK, CLOCK, NOW
 
 _log = logging.getLogger("heald.store")
 
@@ -42,8 +42,9 @@ class HeartbeatThread:
                 async with asyncio.timeout(NODE_SECONDS):
                     connection = connection or await self._connect()
                     await connection.execute(
-                        f"UPDATE nodes SET expires = {NOW} + $2, backend = pg_backend_pid()"
-                        f" WHERE name = $1 AND expires > {NOW}",
+                        f"WITH served AS ({ADVANCE_CLOCK})"
+                        f" UPDATE nodes SET expires = {NOW} + $2, lease = {CLOCK} + $2, backend = pg_backend_pid()"
+                        f" WHERE name = $1 AND lease > {CLOCK}",
                         self._node,
                         NODE_SECONDS,
                     )

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -24,6 +23,9 @@ from heald_nodes.postgres.pool import PostgresPool
 
 _log = logging.getLogger("heald.store")
 _RETRY_SECONDS = 1.0
+_PING_SECONDS = 2
+"""A link that answers no two pings is broken, though nobody has closed it."""
+_PUBLISH_SECONDS = 0.5
 
 
 class _Message(Protocol):
@@ -51,7 +53,7 @@ def _new_client() -> _Client:
 
 
 class NatsNews:
-    """Notices on a subject of a NATS server, one for each database and schema."""
+    """Notices on a subject of a NATS server, one for each database and schema, however its address is written."""
 
     def __init__(self, pool: PostgresPool, url: str) -> None:
         self._pool = pool
@@ -62,11 +64,10 @@ class NatsNews:
 
     @property
     def _subject(self) -> str:
-        name = f"{self._pool.name}/{self._pool.schema}"
-        return f"heald.news.{sha256(name.encode()).hexdigest()[:16]}"
+        return f"heald.news.{self._pool.service}"
 
     def with_notice(self, statement: str, schema: str) -> str:
-        """Return the statement as it is: the notice is no part of the database."""
+        """Return the statement as it is: the notice is not part of the database."""
         return statement
 
     async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
@@ -77,7 +78,8 @@ class NatsNews:
         """Send a notice. One that cannot be sent is dropped: its readers get `lost` when the connection is back."""
         self._start()
         try:
-            await self._client.publish(self._subject, encode(notice))
+            async with asyncio.timeout(_PUBLISH_SECONDS):  # a link that hangs must hold up no commit
+                await self._client.publish(self._subject, encode(notice))
         except Exception as error:
             _log.debug("a notice was not sent (%s)", type(error).__name__)
 
@@ -97,11 +99,13 @@ class NatsNews:
             self._connecting = asyncio.create_task(self._connect(), name="heald-news")
 
     async def _connect(self) -> None:
-        await self._pool.open()
         while True:
             try:
+                await self._pool.open()  # the subject is known then
                 await self._client.connect(
                     self._url,
+                    ping_interval=_PING_SECONDS,
+                    max_outstanding_pings=2,
                     max_reconnect_attempts=-1,
                     reconnect_time_wait=0.2,
                     reconnected_cb=self._on_reconnected,
@@ -114,7 +118,9 @@ class NatsNews:
             except asyncio.CancelledError:
                 raise
             except Exception as error:
-                _log.warning("NATS at %s cannot be reached (%s)", without_password(self._url), type(error).__name__)
+                _log.warning(
+                    "news by NATS at %s cannot be used (%s)", without_password(self._url), type(error).__name__
+                )
             await asyncio.sleep(_RETRY_SECONDS)
 
     def _publish_lost(self) -> None:

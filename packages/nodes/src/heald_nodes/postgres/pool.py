@@ -30,6 +30,8 @@ class PostgresPool:
         """The address without its password."""
         self.schema = ""
         """The schema of the tables, known after the first connection."""
+        self.service = ""
+        """The name of the service that these tables belong to, known after the first connection."""
         self._size = size
         self.patience = patience
         self._pool: DriverPool | None = None
@@ -101,6 +103,7 @@ class PostgresPool:
             async with pool.acquire() as connection:
                 await migrate_schema(connection)
                 self.schema = await connection.fetchval("SELECT current_schema()")
+                self.service = await connection.fetchval("SELECT name FROM service")
         except BaseException:
             pool.terminate()
             raise

@@ -6,12 +6,15 @@ nodes of a cluster can be replaced one by one.
 
 from dataclasses import dataclass
 
-from heald.sessions.shared_store import NODE_SECONDS
+from heald.sessions.shared_store import HEARTBEAT_SECONDS, NODE_SECONDS
 from heald.sessions.store_errors import StoreError
 
 PARTITIONS = 16
 _LOST_SECONDS = NODE_SECONDS / 2
 _RESTART_SECONDS = 2 * NODE_SECONDS
+_LONGEST_GAP = NODE_SECONDS / 2
+"""Seconds without any heartbeat from which on the database was away."""
+_FORGOTTEN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,27 @@ _FIRST = (
     "CREATE TABLE records (kind text NOT NULL, name text NOT NULL, data bytea NOT NULL, PRIMARY KEY (kind, name))",
 )
 
+_SERVICE = (
+    """
+    CREATE TABLE service (
+        id integer PRIMARY KEY,
+        clock float8 NOT NULL,
+        beat float8 NOT NULL,
+        name text NOT NULL
+    ) WITH (fillfactor = 10)
+    """,
+    f"INSERT INTO service VALUES (1, 0, {NOW}, gen_random_uuid())",
+    "ALTER TABLE nodes ADD COLUMN lease float8",
+    "CREATE TABLE payments (id text PRIMARY KEY, minute bigint NOT NULL)",
+)
+"""The clock and the name of the service, until when nodes live by the clock (null for nodes of an older Heald), and
+what was counted as spent, so that it can be stored again when the answer was lost."""
+
 MIGRATIONS = (
     PostgresMigration(1, 1, _FIRST),
     PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
     PostgresMigration(3, 3, ()),  # ids in events are called `message_id` and `call_id`
+    PostgresMigration(4, 3, _SERVICE),
 )
 KNOWN = MIGRATIONS[-1].version
 
@@ -131,15 +151,43 @@ def check_version(version: int, readable_by: int) -> None:
         )
 
 
-_ALIVE = f"""EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW}
-    AND (n.backend = 0 OR n.expires > {NOW} + {NODE_SECONDS - _LOST_SECONDS}
-        OR EXISTS (SELECT 1 FROM pg_stat_get_activity(n.backend))))"""
+def _served(gap: str) -> str:
+    """How much of the time since the last heartbeat of any node counts.
+
+    Nodes beat every second, so after a longer gap it was the database that was away, and its nodes could not show that
+    they live. Such a gap counts the less the longer it was; a long one gives every node a second more than it had.
+    """
+    return f"greatest(least({gap}, {3 * _LONGEST_GAP} - 2 * ({gap})), {-HEARTBEAT_SECONDS})"
+
+
+_GAP = f"({NOW} - beat)"
+CLOCK = f"(SELECT clock + {_served(_GAP)} FROM service)"
+"""The clock of the service: the time in which the database could be reached. Nodes live by it."""
+ADVANCE_CLOCK = f"""UPDATE service SET clock = clock + {_served(_GAP)}, beat = {NOW} WHERE id IN (
+    SELECT id FROM service WHERE abs({_GAP}) > {HEARTBEAT_SECONDS / 4} FOR UPDATE SKIP LOCKED)"""
+
+
+def alive(name: str, seconds: float = 0.0) -> str:
+    """The condition that a node lives, and does so for some seconds more without a heartbeat."""
+    return f"""EXISTS (SELECT 1 FROM nodes n WHERE n.name = {name}
+    AND CASE WHEN n.lease IS NULL THEN n.expires > {NOW} + {seconds} ELSE n.lease > {CLOCK} + {seconds} END)"""
+
+
+_IS_CONNECTED = "EXISTS (SELECT 1 FROM nodes n, pg_stat_get_activity(n.backend) WHERE n.name = s.node)"
+_IS_RECENT = f"EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW} - {_FORGOTTEN_SECONDS})"
+_NO_THREAD = "EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.backend = 0)"
+_ALIVE = f"""({alive("s.node")} AND ($1::boolean OR {_IS_RECENT})
+    AND ({alive("s.node", NODE_SECONDS - _LOST_SECONDS)} OR {_NO_THREAD} OR {_IS_CONNECTED}))"""
 """A node is dead `NODE_SECONDS` after its last heartbeat, or half of that if the connection of its heartbeats is closed
 too, as it is when its process was killed."""
 _JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
 """After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
-NODE_DEAD = f"(s.node <> '' AND $1::boolean AND {_JUDGED} AND NOT {_ALIVE})"
-"""The node of a session is dead. The first parameter of the query is whether this node may judge others."""
+NODE_DEAD = f"(s.node <> '' AND {_JUDGED} AND NOT {_ALIVE})"
+"""The node of a session is dead. The first parameter of the query is whether this process is a node. One that is not
+does not advance the clock of the service, so it judges a node that was silent for long by the clock of the database."""
 FREE = f"(s.holder = '' OR s.expires <= {NOW} OR {NODE_DEAD})"
-CLAIMABLE = f"""(s.work <> 'idle' AND NOT s.draft AND s.cause IS NULL AND s.not_before <= {NOW}
-    AND CASE WHEN s.holder = '' THEN s.node = '' OR {NODE_DEAD} ELSE s.expires <= {NOW} OR {NODE_DEAD} END)"""
+CLAIMABLE = f"""(s.work <> 'idle' AND NOT s.draft AND s.cause IS NULL AND (NOT $1::boolean OR {alive("$2")})
+    AND CASE WHEN s.holder = '' THEN s.not_before <= {NOW} OR (s.node <> $2 AND {NODE_DEAD})
+        ELSE s.node <> $2 AND (s.expires <= {NOW} OR {NODE_DEAD}) END)"""
+"""A session may be claimed by the node of the second parameter: one that lives itself, and does not hold the session. A
+claim that was not followed by opening the session ends at `not_before`, also if its node lives."""

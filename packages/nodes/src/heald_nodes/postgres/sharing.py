@@ -9,7 +9,6 @@ import heald
 from heald.core.ids import new_id
 from heald.sessions.news import News, OnNews
 from heald.sessions.shared_store import (
-    HEARTBEAT_SECONDS,
     NODE_SECONDS,
     RETRY_CLAIM_SECONDS,
     NodeInfo,
@@ -23,12 +22,17 @@ from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
 from heald_nodes.postgres.notices import NewsChannel, Notice
 from heald_nodes.postgres.pool import PostgresPool
-from heald_nodes.postgres.schema import CLAIMABLE, FREE, NOW
+from heald_nodes.postgres.schema import ADVANCE_CLOCK, CLAIMABLE, CLOCK, FREE, NOW, alive
 
 _POLL_SECONDS = 0.5
+_OPEN_SECONDS = 10.0
+"""How long a node has to open a session that it claimed."""
+_ADMISSION_LOCK = 0x57454655
 _CLEAN_SECONDS = 60.0
 _KEPT_SPENDING = 40 * 24 * 60
 """Minutes that spending is kept."""
+_KEPT_PAYMENTS = 24 * 60
+"""Minutes in which a payment is not counted twice."""
 _log = logging.getLogger("heald.store")
 
 
@@ -42,62 +46,56 @@ class PostgresSharing:
         self._news = news
         self._node = node or new_id("node")
         self._folders: tuple[str, ...] = ()
-        self._last_beat: float | None = None
-        self._judges_from = 0.0
+        self._is_beating = False
+        self._unreleased: dict[str, str] = {}  # holders whose release failed, and their sessions
         self._cleaned = 0.0
 
     @property
     def node(self) -> str:
         return self._node
 
-    @property
-    def _is_beating(self) -> bool:
-        return self._last_beat is not None
-
-    @property
-    def _judges(self) -> bool:
-        """Whether this node may judge that others are dead. One that was cut off itself waits for a while: its last
-        sign of life in the database, also by `support_heartbeat`, was too old."""
-        return monotonic() >= self._judges_from
-
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._folders = tuple(folders)
 
-        async def beat(connection: PostgresConnection) -> float | None:
-            return await connection.fetchval(
-                f"WITH before AS (SELECT {NOW} + $2 - expires AS age FROM nodes WHERE name = $1)"
-                f" INSERT INTO nodes VALUES ($1, {NOW} + $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE"
-                f" SET expires = {NOW} + $2, folders = $3, room = $4, version = $5 RETURNING (SELECT age FROM before)",
-                self._node,
-                NODE_SECONDS,
-                list(folders),
-                room,
-                heald.__version__,
-            )
-
-        age = await self._control.run(beat)
+        await self._control.execute(
+            f"WITH served AS ({ADVANCE_CLOCK})"
+            " INSERT INTO nodes (name, expires, folders, room, version, lease)"
+            f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2) ON CONFLICT (name) DO UPDATE SET"
+            " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease",
+            self._node,
+            NODE_SECONDS,
+            list(folders),
+            room,
+            heald.__version__,
+        )
+        self._is_beating = True
+        await self._release_late()
         now = monotonic()
-        is_known = self._last_beat is not None
-        if is_known and (age is None or age > NODE_SECONDS - HEARTBEAT_SECONDS):
-            self._judges_from = now + NODE_SECONDS
-        self._last_beat = now
         if now - self._cleaned > _CLEAN_SECONDS:
             self._cleaned = now
             await self._pool.run(_clean)
+
+    async def _release_late(self) -> None:
+        """Release the sessions whose release failed. Nobody claims them as long as this node lives."""
+        for holder, session in list(self._unreleased.items()):
+            await self._control.execute(
+                "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = $1 AND holder = $2", session, holder
+            )
+            self._unreleased.pop(holder, None)
 
     def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
         return HeartbeatThread(self._control.connect_alone, self._node, is_alive).stop
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
         rows = await self._pool.fetch(
-            f"SELECT name, folders, room, version FROM nodes WHERE expires > {NOW} ORDER BY name"
+            f"SELECT name, folders, room, version FROM nodes AS listed WHERE {alive('listed.name')} ORDER BY name"
         )
         return [NodeInfo(name=row[0], folders=tuple(row[1]), room=row[2], version=row[3]) for row in rows]
 
     async def end_node(self) -> None:
-        self._last_beat = None
+        self._is_beating = False
         await self._pool.execute("DELETE FROM nodes WHERE name = $1", self._node)
         await self._news.publish(Notice(w=True))
 
@@ -105,20 +103,22 @@ class PostgresSharing:
 
     async def claim_work(self, limit: int) -> Sequence[str]:
         rows = await self._control.fetch(
-            "UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1 WHERE key IN ("
+            f"UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1, not_before = {NOW} + $5"
+            " WHERE key IN ("
             f"SELECT s.key FROM sessions s WHERE {CLAIMABLE} AND (s.folder IS NULL OR s.folder = ANY($3))"
             " ORDER BY s.updated LIMIT $4 FOR UPDATE OF s SKIP LOCKED) RETURNING id",
-            self._judges,
+            self._is_beating,
             self._node,
             list(self._folders),
             limit,
+            _OPEN_SECONDS,
         )
         return [row[0] for row in rows]
 
     async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
         await self._pool.execute(
             f"UPDATE sessions SET node = '', not_before = {NOW} + $3,"
-            " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node = $2 AND holder = ''",
+            " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node IN ($2, '') AND holder = ''",
             session,
             self._node,
             seconds,
@@ -127,7 +127,7 @@ class PostgresSharing:
 
     async def find_holder(self, session: str) -> str:
         row = await self._pool.fetchrow(
-            f"SELECT {FREE}, s.node, s.holder FROM sessions s WHERE s.id = $2", self._judges, session
+            f"SELECT {FREE}, s.node, s.holder FROM sessions s WHERE s.id = $2", self._is_beating, session
         )
         if row is None:
             raise NoSuchSession(session)
@@ -138,6 +138,24 @@ class PostgresSharing:
         return await self._pool.fetchval(
             "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL AND owner = $1", owner
         )
+
+    async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
+        async def admit(connection: PostgresConnection) -> int:
+            async with connection.transaction():  # one session of an owner at a time
+                await connection.execute("SELECT pg_advisory_xact_lock($1, hashtext($2))", _ADMISSION_LOCK, owner)
+                others: int = await connection.fetchval(
+                    "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL"
+                    " AND owner = $1 AND id <> $2",
+                    owner,
+                    session,
+                )
+                if others < limit:
+                    await connection.execute(
+                        "UPDATE sessions SET work = 'waiting' WHERE id = $1 AND work = 'idle'", session
+                    )
+                return others
+
+        return await self._pool.run(admit)
 
     # --- news and commands -------------------------------------------------------------------------------------------
 
@@ -182,7 +200,7 @@ class PostgresSharing:
         """Return the reply if there is one. Raises NotHeld if there will be none."""
         row = await self._pool.fetchrow(
             f"SELECT c.reply, {FREE} FROM commands c LEFT JOIN sessions s ON s.id = c.session WHERE c.id = $2",
-            self._judges,
+            self._is_beating,
             command,
         )
         if row is None:
@@ -201,8 +219,8 @@ class PostgresSharing:
     async def _withdraw(self, command: str) -> bool:
         """Delete a command that nobody has accepted, or whose acceptor is dead."""
         deleted = await self._pool.fetchval(
-            "DELETE FROM commands c WHERE c.id = $1 AND c.reply IS NULL AND (c.accepted_by IS NULL OR NOT EXISTS"
-            f" (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW})) RETURNING true",
+            "DELETE FROM commands c WHERE c.id = $1 AND c.reply IS NULL AND (c.accepted_by IS NULL"
+            f" OR NOT {alive('c.accepted_by')}) RETURNING true",
             command,
         )
         return bool(deleted)
@@ -213,8 +231,8 @@ class PostgresSharing:
     async def read_commands(self) -> Sequence[PostedCommand]:
         rows = await self._pool.fetch(
             "UPDATE commands c SET accepted_by = $1 FROM sessions s WHERE s.id = c.session AND s.node = $1"
-            f" AND s.holder <> '' AND c.reply IS NULL AND c.expires > {NOW} AND (c.accepted_by IS NULL OR NOT"
-            f" EXISTS (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW}))"
+            f" AND s.holder <> '' AND c.reply IS NULL AND c.expires > {NOW} AND (c.accepted_by IS NULL"
+            f" OR (c.accepted_by <> $1 AND NOT {alive('c.accepted_by')}))"
             " RETURNING c.id, c.session, c.body",
             self._node,
         )
@@ -226,16 +244,18 @@ class PostgresSharing:
 
     # --- spending and records ----------------------------------------------------------------------------------------
 
-    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
-        async with self._pool.connection() as connection:  # not repeated: it would count twice
-            await connection.execute(
-                f"INSERT INTO spent AS s VALUES ($1, ({NOW} / 60)::bigint, $2, $3, $4) ON CONFLICT (owner, minute)"
-                " DO UPDATE SET tokens = s.tokens + $2, usd = s.usd + $3, unpriced = s.unpriced OR $4",
-                owner,
-                tokens,
-                usd or 0.0,
-                usd is None,
-            )
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None, payment: str = "") -> None:
+        await self._pool.execute(
+            f"WITH p AS (INSERT INTO payments VALUES ($5, ({NOW} / 60)::bigint)"
+            " ON CONFLICT DO NOTHING RETURNING minute)"
+            " INSERT INTO spent AS s SELECT $1, minute, $2, $3, $4 FROM p ON CONFLICT (owner, minute)"
+            " DO UPDATE SET tokens = s.tokens + $2, usd = s.usd + $3, unpriced = s.unpriced OR $4",
+            owner,
+            tokens,
+            usd or 0.0,
+            usd is None,
+            payment or new_id("pay"),
+        )
 
     async def read_spending(self, owner: str, *, seconds: float) -> Spending:
         row = await self._pool.fetchrow(
@@ -274,4 +294,5 @@ async def _clean(connection: PostgresConnection) -> None:
     """Delete what is over: dead nodes, expired commands, old spending."""
     await connection.execute(f"DELETE FROM nodes WHERE expires < {NOW} - 3600")
     await connection.execute(f"DELETE FROM commands WHERE expires < {NOW} - 60")
+    await connection.execute(f"DELETE FROM payments WHERE minute < ({NOW} / 60)::bigint - $1", _KEPT_PAYMENTS)
     await connection.execute(f"DELETE FROM spent WHERE minute < ({NOW} / 60)::bigint - $1", _KEPT_SPENDING)

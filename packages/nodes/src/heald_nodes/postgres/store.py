@@ -17,6 +17,7 @@ from heald.sessions.store_errors import NoSuchBlob, NoSuchSession, SessionBusy, 
 from heald.sessions.stores import bad_store_url
 from heald.sessions.work import Work
 from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres.driver_errors import StoreUnreachable
 from heald_nodes.postgres.log import LogReader
 from heald_nodes.postgres.nats_news import NatsNews
 from heald_nodes.postgres.notices import Notice
@@ -85,14 +86,14 @@ class PostgresStore(PostgresSharing):
         if await self._pool.run(insert) is None:
             raise SessionExists(f"There is a session {info.id!r} already; choose another id.")
 
-    async def finish(self, lease: Lease) -> None:
-        await self._change_held(lease, "draft = false")
+    async def finish(self, lease: Lease, *, updated: float | None = None) -> None:
+        await self._change_held(lease, "draft = false, updated = coalesce($4, updated)", updated)
 
     async def abandoned(self) -> Sequence[str]:
         rows = await self._pool.fetch(
             f"SELECT s.id FROM sessions s WHERE s.draft AND CASE WHEN s.holder = '' THEN s.updated <= {NOW} - $2"
             f" ELSE {FREE} END",
-            self._judges,
+            self._is_beating,
             LEASE_SECONDS,
         )
         return [row[0] for row in rows]
@@ -186,7 +187,7 @@ class PostgresStore(PostgresSharing):
                 row = await connection.fetchrow(
                     f"SELECT s.key, s.holder, s.node, {FREE} FROM sessions s WHERE s.id = $2"
                     " AND NOT (s.draft AND s.holder <> '') FOR UPDATE OF s",
-                    self._judges,
+                    self._is_beating,
                     session,
                 )
                 if row is None:
@@ -195,8 +196,8 @@ class PostgresStore(PostgresSharing):
                 if not (force or free or held_by == holder or _has_ended(held_by, held_at)):
                     raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
                 changed = await connection.fetchrow(
-                    f"UPDATE sessions SET epoch = epoch + 1, holder = $2, node = $3, expires = {NOW} + $4"
-                    " WHERE key = $1 RETURNING epoch, expires, last_seq",
+                    f"UPDATE sessions SET epoch = epoch + 1, holder = $2, node = $3, expires = {NOW} + $4,"
+                    " not_before = 0 WHERE key = $1 RETURNING epoch, expires, last_seq",
                     key,
                     holder,
                     node,
@@ -207,7 +208,11 @@ class PostgresStore(PostgresSharing):
 
         if _UNSTORABLE.search(session):
             raise NoSuchSession(session)
-        epoch, expires, last_seq = await self._pool.run(change)
+        try:
+            epoch, expires, last_seq = await self._pool.run(change)
+        except StoreUnreachable:
+            self._unreleased[holder] = session  # the answer may have been lost, and not the change
+            raise
         if epoch > 1:
             await self._news.publish(Notice(e=[(session, last_seq, epoch)]))
         return Lease(session=session, epoch=epoch, holder=holder, expires=expires)
@@ -220,13 +225,17 @@ class PostgresStore(PostgresSharing):
         return Lease(session=lease.session, epoch=lease.epoch, holder=lease.holder, expires=expires)
 
     async def release(self, lease: Lease) -> None:
-        work = await self._pool.fetchval(
-            "UPDATE sessions SET holder = '', node = '', expires = 0"
-            " WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING work",
-            lease.session,
-            lease.epoch,
-            lease.holder,
-        )
+        try:
+            work = await self._pool.fetchval(
+                "UPDATE sessions SET holder = '', node = '', expires = 0"
+                " WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING work",
+                lease.session,
+                lease.epoch,
+                lease.holder,
+            )
+        except StoreUnreachable:
+            self._unreleased[lease.holder] = lease.session
+            raise
         if work not in (None, "idle"):
             await self._news.publish(Notice(w=True))
 
@@ -272,6 +281,8 @@ class PostgresStore(PostgresSharing):
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
     ) -> Sequence[Event]:
         key, end = await self._find_row("SELECT key, last_seq FROM sessions WHERE id = $1", session)
+        if end <= after:
+            return ()
         return await self._log.read(key, end, after=after, upto=upto, limit=limit)
 
     async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:

@@ -1,7 +1,8 @@
 """Signed tokens (JWT) of an identity provider that speaks OpenID Connect.
 
 Signature, issuer, audience and times are checked. The algorithms are pinned: a token does not choose its own, and a
-shared secret is never accepted. The keys are fetched from the provider and renewed when a token names an unknown one.
+shared secret is never accepted. The keys are fetched from the provider and renewed when a token names an unknown one,
+and every half minute while there are requests or tokens.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 """Algorithms that may be allowed: all of them use a public key."""
 LEEWAY_SECONDS = 30.0
 """Tolerance for clocks that differ."""
-_KEYS_SECONDS = 3600.0  # after which keys are fetched once more: a revoked one must not live for ever
+_KEYS_SECONDS = 30.0  # after which keys are fetched once more: a withdrawn one ends within a minute
 _RETRY_SECONDS = 10.0  # between two fetches, so that tokens with made-up keys cannot flood the provider
 _TIMEOUT = 10.0
 _MAX_BYTES = 1024 * 1024
@@ -62,6 +63,7 @@ class JwtVerifier:
         self._owner_claim = owner_claim
         self._keys: dict[str, Any] = {}
         self._fetched = float("-inf")
+        self._were_fetched = False
         self._lock = asyncio.Lock()
 
     async def verify(self, token: str) -> SignedToken | None:
@@ -91,7 +93,14 @@ class JwtVerifier:
         owner, expires = claims.get(self._owner_claim), claims.get("exp")
         if not isinstance(owner, str) or not owner.strip() or not isinstance(expires, int | float):
             return None
-        return SignedToken(owner, float(expires) + LEEWAY_SECONDS)
+        name = header.get("kid")
+        return SignedToken(owner, float(expires) + LEEWAY_SECONDS, name if isinstance(name, str) else "")
+
+    async def has_key(self, name: str) -> bool:
+        """Whether the provider still has a key. As long as it cannot be reached, its last keys count."""
+        if monotonic() - self._fetched > _KEYS_SECONDS:
+            await self._renew_keys()
+        return not self._were_fetched or name in self._keys
 
     async def _find_key(self, header: JsonObject) -> Any:
         """Return the key that a token names. A token without a name gets the only key there is."""
@@ -116,6 +125,7 @@ class JwtVerifier:
             self._fetched = monotonic()
             try:
                 self._keys = await asyncio.to_thread(self._fetch_keys)
+                self._were_fetched = True
             except (OSError, ValueError, self._jwt.PyJWTError) as error:
                 _log.error("the keys of %s cannot be fetched: %s", self._issuer, error)
 

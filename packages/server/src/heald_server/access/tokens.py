@@ -28,10 +28,14 @@ class SignedToken(NamedTuple):
 
     owner: str
     expires: float
+    key: str = ""
+    """The name of the key that it is signed with, if it has one."""
 
 
 Verify = Callable[[str], Awaitable[SignedToken | None]]
 """Returns the content of a signed token, or None if it is not valid."""
+HasKey = Callable[[str], Awaitable[bool]]
+"""Returns whether the provider still has a key of this name."""
 
 
 class StoredToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -42,6 +46,8 @@ class StoredToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     created: float = 0.0
     expires: float | None = None
     revoked: bool = False
+    key: str = ""
+    """The name of the key that a signed token is signed with."""
 
     def is_valid(self, now: float) -> bool:
         return not self.revoked and (self.expires is None or now < self.expires)
@@ -64,11 +70,16 @@ class AccessTokens:
     """The tokens of a server and their owners. A token gives access to its owner's sessions and to no others.
 
     Inside the server a token is named by its digest, the token id. `digests` are the owners of tokens of which only the
-    digest is known; `verify` accepts signed tokens besides.
+    digest is known; `verify` accepts signed tokens besides, which end when `has_key` no longer knows their key.
     """
 
     def __init__(
-        self, owners: Mapping[str, str], *, digests: Mapping[bytes, str] | None = None, verify: Verify | None = None
+        self,
+        owners: Mapping[str, str],
+        *,
+        digests: Mapping[bytes, str] | None = None,
+        verify: Verify | None = None,
+        has_key: HasKey | None = None,
     ) -> None:
         for token in owners:
             if len(token) < MIN_LENGTH:
@@ -78,6 +89,7 @@ class AccessTokens:
         self._stored: dict[bytes, StoredToken] = {}
         self._signed: dict[bytes, StoredToken] = {}
         self._verify = verify
+        self._has_key = has_key
         self._store: SharedStore | None = None
         self._watchers: dict[bytes, dict[int, Callable[[], object]]] = {}
         self._watcher_count = 0
@@ -91,7 +103,9 @@ class AccessTokens:
         await self.reload()
 
     async def reload(self) -> None:
-        """Read the tokens of the store once more. Streams of those that were revoked end."""
+        """Read the tokens of the store once more. Streams of those that were revoked, or whose key was withdrawn,
+        end."""
+        await self._end_withdrawn()
         if self._store is None:
             return
         async with self._changing:
@@ -100,6 +114,22 @@ class AccessTokens:
         for token_id in list(self._watchers):
             if self.owner_of(token_id) is None:
                 self._end(token_id)
+
+    async def _end_withdrawn(self) -> None:
+        """Revoke the signed tokens whose key the provider has withdrawn."""
+        if self._has_key is None:
+            return
+        now = time()
+        keys = {token.key for token in self._all().values() if token.key and token.is_valid(now)}
+        withdrawn = {key for key in keys if not await self._has_key(key)}
+        for token_id, token in list(self._all().items()):
+            if token.key not in withdrawn:
+                continue
+            self._signed.pop(token_id, None)
+            if token_id not in self._stored:
+                self._end(token_id)
+            elif token.is_valid(now):
+                await self.revoke(token_id)
 
     # --- looking tokens up -------------------------------------------------------------------------------------------
 
@@ -116,7 +146,7 @@ class AccessTokens:
         if signed is None:
             return None
         token_id = token_digest(token)
-        self._signed[token_id] = StoredToken(owner=signed.owner, expires=signed.expires)
+        self._signed[token_id] = StoredToken(owner=signed.owner, expires=signed.expires, key=signed.key)
         delay = max(signed.expires - time(), 0.0)
         asyncio.get_running_loop().call_later(min(delay, _LONGEST_TIMER), self._expire, token_id)
         return token_id

@@ -6,10 +6,9 @@ feeds its streams with the events that other nodes store: one read and one encod
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any
 
 from heald.core.errors import HealdError
 from heald.core.json import encode
@@ -19,6 +18,7 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.shared_store import HEARTBEAT_SECONDS, NODE_SECONDS, RETRY_CLAIM_SECONDS, PostedCommand, SharedStore
 from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreCorrupt, StoreError
 from heald_server.cluster.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
+from heald_server.cluster.node_tasks import NodeTasks
 from heald_server.cluster.placement import Placement
 from heald_server.cluster.store_placement import CLAIM_SECONDS
 from heald_server.http.errors import ApiError
@@ -34,6 +34,14 @@ FIRST_RETRY_SECONDS = 0.5
 `RETRY_CLAIM_SECONDS`: a short trouble of the store does not hold up a takeover."""
 IDLE_SECONDS = 5.0
 """Where there are several nodes, a session that is not used for so long is released."""
+COMMANDS_SECONDS = 2.0
+"""How often commands of other nodes are read though there was no news of any: news may be lost."""
+EVENTS_SECONDS = 5.0
+"""How often events of other nodes are read though there was no news of any."""
+_UNKNOWN = 2**62
+"""The end of a log that is not known: it is read until nothing comes."""
+_START_SECONDS = 5.0
+"""How long room is kept for a request that is about to start."""
 _THIN_BEATS = 60
 DAMAGED = "damaged"
 """The kind of the records that name damaged sessions."""
@@ -82,14 +90,15 @@ class ServerNode:
         self._end_support: Callable[[], None] = lambda: None
         self._nodes = 1
         self._draining = False
-        self._stale: dict[str, int] = {}  # sessions that are watched here, and the known ends of their logs
+        self._stale: dict[str, int] = {}  # sessions that are watched here, and the ends of their logs
         self._on_commands, self._on_events = asyncio.Event(), asyncio.Event()
         self._on_thinned = asyncio.Event()
         self._on_thinned.set()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = NodeTasks()
         self._unsubscribe: Callable[[], None] | None = None
         self._on_records: list[Callable[[str], object]] = []
         self._retries: dict[str, float] = {}  # when claimed sessions that could not be opened are tried once more
+        self._starting: dict[str, float] = {}  # sessions whose exchanges are about to start, and until when
         self._trouble = NodeTrouble()
         sessions.ask_release = self.forwarder.ask_release
         if placement.passes_on:
@@ -106,22 +115,46 @@ class ServerNode:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the node may get requests: it does not drain, and the store answered lately."""
-        return not self._draining and self._beat is not None and monotonic() - self._beat < NODE_SECONDS
+        """Whether the node may get requests: it does not drain, the store answered lately, and its tasks run."""
+        is_beating = self._beat is not None and monotonic() - self._beat < NODE_SECONDS
+        return not self._draining and is_beating and self._tasks.are_alive
 
-    async def must_pass_on(self, folder: str | None = None) -> bool:
+    @property
+    def task_ages(self) -> Mapping[str, float]:
+        """Seconds since the last beat of each background task."""
+        return self._tasks.ages
+
+    async def must_pass_on(self, session: str, folder: str | None = None) -> bool:
         """Whether a request is to be stored for another node: this one is full and another has room for its session,
-        which may work in a folder, or the placement decides where it runs."""
+        which may work in a folder, or the placement decides where it runs. If not, room is kept for it here until its
+        exchange runs: requests that come together must not all take the last place."""
         if self._placement.passes_on:
             return True
-        if self._sessions.busy < self._room:
-            return False
-        others = [node for node in await self._store.list_nodes() if node.name != self.name and node.room > 0]
-        return any(folder is None or folder in node.folders for node in others)
+        if self._count_busy() >= self._room:
+            others = [node for node in await self._store.list_nodes() if node.name != self.name and node.room > 0]
+            if any(folder is None or folder in node.folders for node in others):
+                return True
+        self._starting[session] = monotonic() + _START_SECONDS
+        return False
+
+    def end_start(self, session: str) -> None:
+        """The exchange of a request that was not passed on runs, or was refused."""
+        self._starting.pop(session, None)
+
+    def _count_busy(self) -> int:
+        """Count the exchanges that run here or are about to."""
+        now = monotonic()
+        for session, until in list(self._starting.items()):
+            opened = self._sessions.find_open(session)
+            if until < now or (opened is not None and opened.current is not None):
+                del self._starting[session]
+        return self._sessions.busy + len(self._starting)
 
     def _offer_requests(self, info: SessionInfo, session: Session) -> None:
         """Have requests that begin here known to the placement too, so that they are placed anew if this node dies."""
-        session.subscribe(lambda _: self._start(self._placement.offer(info.id)), types=["exchange_request"])
+        session.subscribe(
+            lambda _: self._tasks.start("offer", self._placement.offer(info.id)), types=["exchange_request"]
+        )
 
     async def offer(self, session: str) -> None:
         """Have the work of a session placed."""
@@ -136,15 +169,16 @@ class ServerNode:
         self._tick = monotonic()
         self._end_support = self._store.support_heartbeat(lambda: monotonic() - self._tick < LONGEST_LAG)
         self._unsubscribe = self._store.subscribe_news(self._on_news)
-        for run in (self._beat_for_ever, self._serve_commands, self._feed_hubs):
-            self._start(run())
+        self._tasks.keep_running("heartbeat", self._beat_for_ever)
+        self._tasks.keep_running("commands", self._serve_commands)
+        self._tasks.keep_running("events", self._feed_hubs)
         await self._placement.start(self)
 
     def drain(self) -> None:
         """Accept no more work, and report that the node is not ready."""
         if not self._draining:
             self._draining = True
-            self._start(self._placement.stop())
+            self._tasks.start("drain", self._placement.stop())
 
     async def stop(self) -> None:
         """End the node, after its sessions were released."""
@@ -153,17 +187,9 @@ class ServerNode:
         if self._unsubscribe is not None:
             self._unsubscribe()
         self._end_support()
-        for task in list(self._tasks):
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await self._tasks.stop()
         with suppress(StoreError):
             await self._store.end_node()
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work, name=f"heald-node-{getattr(work, '__name__', 'task')}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     # --- being alive -------------------------------------------------------------------------------------------------
 
@@ -173,6 +199,7 @@ class ServerNode:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             self._tick = monotonic()
+            self._tasks.beat("heartbeat")
             try:
                 async with asyncio.timeout(NODE_SECONDS):
                     await self._send_heartbeat()
@@ -183,7 +210,7 @@ class ServerNode:
                         await self._sessions.close_idle(IDLE_SECONDS)
                 if beats % _THIN_BEATS == 0 and self._keep_deltas is not None and self._on_thinned.is_set():
                     self._on_thinned.clear()
-                    self._start(self._thin_out(self._keep_deltas))
+                    self._tasks.start("thinning", self._thin_out(self._keep_deltas))
                 failing = False
             except (HealdError, TimeoutError) as error:
                 if not failing:
@@ -191,7 +218,7 @@ class ServerNode:
                 failing = True
 
     async def _send_heartbeat(self) -> None:
-        await self._store.heartbeat(folders=self._folders, room=max(self._room - self._sessions.busy, 0))
+        await self._store.heartbeat(folders=self._folders, room=max(self._room - self._count_busy(), 0))
         self._beat = monotonic()
 
     async def _thin_out(self, seconds: float) -> None:
@@ -209,7 +236,8 @@ class ServerNode:
     async def claim_sessions(self, *, starts: bool = True) -> list[str]:
         """Claim sessions in the store whose node is dead or missing, and start their work here. With `starts=False`
         they are only found, and stay free."""
-        room = min(self._room - self._sessions.busy, MOST_CLAIMED)
+        self._tasks.beat("claims")
+        room = min(self._room - self._count_busy(), MOST_CLAIMED)
         if self._draining or room <= 0 or not self.is_ready:
             return []
         try:
@@ -220,7 +248,8 @@ class ServerNode:
             raise
         for session in claimed:
             if starts:
-                self._start(self._continue(session))
+                self._starting[session] = monotonic() + _START_SECONDS
+                self._tasks.start("continue", self._continue(session))
             else:
                 await self._store.unclaim_work(session, seconds=0.0)
         return claimed
@@ -266,7 +295,11 @@ class ServerNode:
     async def _continue(self, session: str) -> None:
         """Open a claimed session, which continues its exchange and its queued requests."""
         try:
-            async with self._sessions.use(await self._store.info(session)):
+            info = await self._store.info(session)
+            opened = self._sessions.find_open(session)
+            if opened is not None and opened.error is None and opened.epoch < info.epoch:
+                opened.fence()  # it was another node's meanwhile, and has to be opened anew
+            async with self._sessions.use(info):
                 _log.info("continues the work of another node", extra={"session": session})
                 self._retries.pop(session, None)
         except (SessionBusy, NoSuchSession, Fenced):
@@ -275,9 +308,14 @@ class ServerNode:
             await self._set_aside(session, str(error))
         except ApiError:
             await self._unclaim(session)
+        except StoreError as error:
+            _log.warning("a session could not be continued: %s", error, extra={"session": session})
+            await self._unclaim(session)
         except Exception:
             _log.exception("The requests of a session could not be continued.", extra={"session": session})
             await self._unclaim(session)
+        finally:
+            self.end_start(session)
 
     async def _unclaim(self, session: str) -> None:
         seconds = self._retries.get(session, FIRST_RETRY_SECONDS)
@@ -305,7 +343,7 @@ class ServerNode:
             case "records":
                 self._publish_records(news.name)
             case "lost":
-                self._stale = dict.fromkeys(self._sessions.watched(), 0) | self._stale
+                self._stale |= dict.fromkeys(self._sessions.watched(), _UNKNOWN)
                 for event in (self._on_events, self._on_commands):
                     event.set()
                 self._placement.wake()
@@ -332,34 +370,44 @@ class ServerNode:
     async def _feed_hubs(self) -> None:
         """Read what other nodes stored in sessions that are watched here."""
         while True:
-            await self._on_events.wait()
+            self._tasks.beat("events")
+            if not await _wait(self._on_events, EVENTS_SECONDS):
+                hubs = [self._sessions.hub(name) for name in self._sessions.watched()]
+                self._stale |= {hub.session: _UNKNOWN for hub in hubs if hub.tail is not None}
             self._on_events.clear()
             stale, self._stale = self._stale, {}
-            hubs = [self._sessions.hub(name) for name in stale if self._sessions.is_watched(name)]
-            cursors = {hub.session: hub.tail for hub in hubs if hub.tail is not None}
-            for hub in hubs:
-                if hub.tail is None:
-                    hub.invalidate()  # its readers read once for themselves
-                    hub.tail = stale[hub.session] or None
             try:
-                events_by_session = await self._store.read_many(cursors)
+                await self._read_stale(stale)
                 self._trouble.clear("events of other nodes cannot be read")
-            except HealdError as error:
+            except Exception as error:
+                for name in stale:
+                    self._sessions.hub(name).invalidate()
+                if not isinstance(error, HealdError):
+                    raise
                 self._trouble.report("events of other nodes cannot be read", error)
-                for hub in hubs:
-                    hub.invalidate()
-                continue
-            for session, events in events_by_session.items():
-                self._sessions.hub(session).extend(events)
-                if events and events[-1].seq < stale[session]:
-                    self._stale.setdefault(session, stale[session])
-                    self._on_events.set()
+
+    async def _read_stale(self, stale: Mapping[str, int]) -> None:
+        """Read the logs of sessions up to their known ends. What is left is read the next time."""
+        hubs = [self._sessions.hub(name) for name in stale if self._sessions.is_watched(name)]
+        cursors = {hub.session: hub.tail for hub in hubs if hub.tail is not None}
+        for hub in hubs:
+            if hub.tail is None:
+                hub.invalidate()  # its readers read once for themselves
+                hub.tail = end if (end := stale[hub.session]) < _UNKNOWN else None
+        if not cursors:
+            return
+        for session, events in (await self._store.read_many(cursors)).items():
+            self._sessions.hub(session).extend(events)
+            if events and events[-1].seq < stale[session]:
+                self._stale[session] = max(stale[session], self._stale.get(session, 0))
+                self._on_events.set()
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
     async def _serve_commands(self) -> None:
         while True:
-            await self._on_commands.wait()
+            self._tasks.beat("commands")
+            await _wait(self._on_commands, COMMANDS_SECONDS)
             self._on_commands.clear()
             try:
                 commands = await self._store.read_commands()
@@ -370,7 +418,7 @@ class ServerNode:
                 self._on_commands.set()
                 continue
             for command in commands:
-                self._start(self._run_command(command))
+                self._tasks.start("command", self._run_command(command))
 
     async def _run_command(self, posted: PostedCommand) -> None:
         command = decode_command(posted.body)
@@ -382,3 +430,11 @@ class ServerNode:
             await self._store.reply_command(posted.id, encode(reply))
         except HealdError as error:
             _log.warning("a command cannot be answered: %s", error, extra={"session": posted.session})
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, but not longer than some seconds. Returns whether it was set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -1,6 +1,7 @@
 """Placement by the store: the nodes claim work there."""
 
 import asyncio
+import logging
 import random
 from contextlib import suppress
 
@@ -9,6 +10,8 @@ from heald_server.cluster.placement import PlacementHost
 
 CLAIM_SECONDS = 0.5
 """Seconds between two claims, with some jitter."""
+
+_log = logging.getLogger("heald_server.cluster.node")
 
 
 class StorePlacement:
@@ -36,8 +39,12 @@ class StorePlacement:
 
     async def _claim_for_ever(self, host: PlacementHost) -> None:
         while True:
-            with suppress(HealdError, TimeoutError):  # the node has logged it
+            try:
                 await host.claim_sessions()
+            except (HealdError, TimeoutError):
+                pass  # the node has logged it
+            except Exception:
+                _log.exception("Work could not be claimed.")
             self._news.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLAIM_SECONDS * random.uniform(0.7, 1.3)):
