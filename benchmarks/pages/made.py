@@ -1,4 +1,4 @@
-"""Makes pages in the manner of real ones from sections, words and seeds: `make_page(name)` is the HTML of one.
+"""Generates realistic pages from templates: `make_page(name)` is the HTML of one.
 
 `OPEN` may be looked at while a converter is being improved. `SEALED` are measured only, at the end: nobody looks at
 their pictures or at the lines that a converter lost on them.

@@ -10,13 +10,12 @@ from vision_drawing import Paper
 
 from sketch_drawing import add_light, draw_shop, jpeg, photograph, png
 
-ROOT = Path(__file__).resolve().parents[3]
-EXAMPLES = ROOT / "packages" / "studio" / "src" / "heald_studio" / "server" / "examples"
+PAGES = Path(__file__).parent / "pictures"
 SEEN_FROM_THE_SIDE: list[tuple[float, float]] = [(190, 130), (1440, 90), (1500, 1090), (120, 1060)]
 
 
 def _login() -> bytes:
-    return (EXAMPLES / "login.png").read_bytes()
+    return (PAGES / "login.png").read_bytes()
 
 
 def _login_with_loss() -> bytes:
@@ -192,9 +191,9 @@ PICTURES: dict[str, Callable[[], bytes]] = {
     "login": _login,
     "login-with-loss": _login_with_loss,
     "login-on-a-screen": _login_on_a_screen,
-    "dashboard": lambda: (EXAMPLES / "dashboard.png").read_bytes(),
-    "pricing": lambda: (EXAMPLES / "pricing.png").read_bytes(),
-    "landing": lambda: (ROOT / "examples" / "shot.png").read_bytes(),
+    "dashboard": lambda: (PAGES / "dashboard.png").read_bytes(),
+    "pricing": lambda: (PAGES / "pricing.png").read_bytes(),
+    "landing": lambda: (PAGES / "landing.png").read_bytes(),
     "sketch": lambda: png(draw_shop()),
     "sketch-by-lamplight": lambda: jpeg(add_light(draw_shop(3))),
     "sketch-from-the-side": lambda: jpeg(photograph(draw_shop(2), SEEN_FROM_THE_SIDE, (96, 72, 50))),

@@ -1,4 +1,4 @@
-"""Pictures that are no screenshots, or unusual ones: each becomes a sensible page or a clear sentence."""
+"""Pictures that are not screenshots, or unusual ones: each becomes a sensible page or a clear sentence."""
 
 import io
 from collections.abc import Callable

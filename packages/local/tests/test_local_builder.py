@@ -185,7 +185,7 @@ async def test_words_that_it_cannot_follow_are_named() -> None:
             picture_request(page(), "Build this, but with a working shopping basket and a dark mode")
         )
         assert "the words beside it would need a language model" in result.text
-        assert (await bench.ask("Write a poem about it")).text == CANNOT
+        assert await bench.refusal("Write a poem about it") == CANNOT
 
 
 async def test_it_goes_on_in_a_conversation_that_was_kept() -> None:

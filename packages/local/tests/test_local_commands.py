@@ -85,7 +85,7 @@ async def test_without_the_tool_it_states_how_to_get_it() -> None:
 @pytest.mark.parametrize("words", ["hello", "what can you do?", "fix the failing test", "list\nand then cook dinner"])
 async def test_anything_else_is_the_one_sentence(words: str) -> None:
     async with Bench() as asked:
-        assert (await asked.ask(words)).text == CANNOT
+        assert await asked.refusal(words) == CANNOT
         assert asked.calls() == []
 
 

@@ -61,9 +61,9 @@ async def test_the_component_with_the_element_is_changed(words: str, path: str, 
 
 async def test_a_text_in_two_components_is_to_be_chosen() -> None:
     async with Bench(workspace=MemoryWorkspace(dict(FILES))) as bench:
-        result = await bench.ask(request('change "Order now" to "Buy"'))
+        sentence = await bench.refusal(request('change "Order now" to "Buy"'))
         assert bench.calls() == []
-    assert result.text.endswith("choose the element in the preview.")
+    assert sentence.endswith("choose the element in the preview.")
 
 
 async def test_a_chosen_element_is_changed_where_its_source_is() -> None:

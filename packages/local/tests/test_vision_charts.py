@@ -122,6 +122,7 @@ def test_a_line_is_a_stroke_of_its_width_through_its_points() -> None:
 
 def test_an_area_is_as_opaque_as_it_was() -> None:
     canvas = _Canvas()
+    canvas.grid()
     points = [(100.0, 200.0), (220.0, 120.0), (340.0, 170.0), (460.0, 90.0), (560.0, 160.0)]
     canvas.area([(100, 260), *points, (560, 260)], "#d3e0fb")  # the blue at a fifth
     canvas.line(points, 2, BLUE)
@@ -129,6 +130,29 @@ def test_an_area_is_as_opaque_as_it_was() -> None:
     assert chart.label == "Area chart"
     (area,) = [path for path in _of_tag(chart, "path", BLUE) if "fill-opacity" in path]
     assert float(area["fill-opacity"]) == pytest.approx(0.2, abs=0.02)
+
+
+def test_lines_areas_and_few_bars_without_a_scale_are_no_charts() -> None:
+    points = [(100.0, 200.0), (220.0, 120.0), (340.0, 170.0), (460.0, 90.0), (560.0, 160.0)]
+    line, area, bars = _Canvas(), _Canvas(), _Canvas()
+    line.line(points, 3, BLUE)
+    area.area([(100, 260), *points, (560, 260)], "#d3e0fb")
+    area.line(points, 2, BLUE)
+    for number, high in enumerate((30, 90, 60)):
+        bars.bar(100 + 100 * number, 260 - high, 44, high, BLUE)
+    words = [_text("About", 110, 270), _text("Privacy terms", 240, 290)]
+    for canvas in (line, area, bars):
+        assert _redraw(canvas, words).pictures == []
+
+
+def test_the_labels_of_an_axis_and_points_on_a_line_make_a_chart() -> None:
+    points = [(100.0, 200.0), (220.0, 120.0), (340.0, 170.0), (460.0, 90.0), (560.0, 160.0)]
+    canvas = _Canvas()
+    canvas.line(points, 3, BLUE)
+    scale = [_text(amount, 74, y) for amount, y in (("200", 90), ("100", 140), ("0", 190))]
+    months = [_text(month, x, 212) for month, x in (("Jan", 100), ("Feb", 220), ("Mar", 340))]
+    assert _chart(_redraw(canvas, scale)).label == "Line chart"
+    assert _chart(_redraw(canvas, months)).label == "Line chart: Jan, Feb, Mar"
 
 
 def test_sectors_have_the_angles_of_a_pie_and_a_hole_makes_a_ring() -> None:

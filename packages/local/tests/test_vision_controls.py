@@ -161,3 +161,12 @@ def test_a_magnifier_before_words_in_a_wide_box_is_a_search_field() -> None:
     parts = [box(80, 200, 340, 44, "#e2e8f0", radius=12), icon(94, 214, "search"), text(122, 212, "Lakes and huts", 15)]
     [field] = _find(seen(head, *parts), "input")
     assert dict(field.attributes)["type"] == "search"
+
+
+def test_words_that_ask_for_input_at_the_left_of_a_box_without_a_frame_are_a_field() -> None:
+    head = text(80, 40, "Tools of a harbour", 30, 700)
+    bar = [box(0, 100, 1280, 60, "#7b2d8e"), box(900, 112, 240, 34, "#ffffff")]
+    asked = seen(head, *bar, text(912, 120, "Search the harbour", 14, colour="#777777"))
+    (field,) = _find(asked, "input")
+    assert dict(field.attributes)["placeholder"] == "Search the harbour"
+    assert not _find(seen(head, *bar, text(912, 120, "Case studies", 14, colour="#777777")), "input")

@@ -52,5 +52,5 @@ def test_a_dashed_box_with_words_is_a_button_with_a_dashed_border() -> None:
     frame = Box(Rect(60, 150, 200, 40), "#ffffff", 8, Border((1, 1, 1, 1), "#94a3b8", dashed=True))
     page = arrange(seen(text(60, 40, "Boards of a crew", 30, 700), frame, text(124, 161, "+ Add card", 15)))
     html = str(write_files(page)["index.html"])
-    assert '<button type="button">+ Add card</button>' in html
+    assert '<button class="outline-button" type="button">+ Add card</button>' in html
     assert "border: 1px dashed #94a3b8" in html.replace("var(--border)", "#94a3b8")

@@ -1,4 +1,4 @@
-"""Pictures that are no page: each gives something sensible or one sentence, in bounded time and memory."""
+"""Pictures that are not page: each gives something sensible or one sentence, in bounded time and memory."""
 
 import io
 import subprocess

@@ -75,7 +75,7 @@ def test_what_is_far_from_legible_was_meant_so() -> None:
 
 
 def test_fields_have_words_too() -> None:
-    style = (("background", "#ffffff"), ("font", "14px sans-serif"), ("color", "#9aa0a6"))
+    style = (("background", "#ffffff"), ("font", "14px sans-serif"), ("color", "#7f858b"))
     field = Node("input", "field", style, attributes=(("placeholder", "Search mail"),))
     choice = Node("select", "select", style, children=(Node("option", "", lines=("Newest",)),))
     for node in ensure_contrast((field, choice), "#000000"):

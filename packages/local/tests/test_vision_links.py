@@ -124,5 +124,28 @@ def test_questions_that_unfold_are_buttons() -> None:
 
 
 def test_the_column_of_a_page_stays_in_the_middle_of_wider_screens() -> None:
+    main = next(node for node in _nodes(_cards()) if node.tag == "main")
+    assert dict(main.style)["width"] == "min(100% - 40px, 1120px)"
+    assert dict(main.style)["margin-inline"] == "auto"
     heading = next(node for node in _nodes(_cards()) if node.lines == ("Everything that floats",))
-    assert dict(heading.style)["margin-left"] == "max(20px, calc(50% - 560px))"
+    assert "margin-left" not in dict(heading.style)
+
+
+def test_a_line_of_words_with_bars_between_them_is_a_menu() -> None:
+    page = seen(*_top(), text(80, 300, "Tides | Harbour news | Contact", 15), text(80, 360, LONG.format(1), 16))
+    assert {"Tides", "Harbour news", "Contact"} <= _links(page)
+    address = seen(*_top(), text(80, 300, "4 Quay | Tel 555 010 | Open", 15), text(80, 360, LONG.format(1), 16))
+    assert not {"4 Quay", "Open"} & _links(address)
+
+
+def test_short_texts_of_one_vivid_colour_are_links_and_two_of_them_are_not() -> None:
+    prose = [text(80, 240 + 40 * at, LONG.format(at), 16) for at in range(6)]
+    red = [text(80, 560 + 40 * at, name, 16, colour="#b91c1c") for at, name in enumerate(WORDS)]
+    assert set(WORDS) <= _links(seen(*_top(), *prose, *red, height=900))
+    assert not set(WORDS) & _links(seen(*_top(), *prose, *red[:2], height=900))
+
+
+def test_a_long_title_in_the_blue_of_links_is_a_link() -> None:
+    title = "Back to the index of all harbours between the cape and the northern light"
+    prose = [text(80, 240 + 40 * at, LONG.format(at), 16) for at in range(4)]
+    assert title in _links(seen(*_top(), *prose, text(80, 420, title, 16, colour="#2563eb")))

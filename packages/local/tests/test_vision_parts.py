@@ -31,6 +31,9 @@ ACCENT = "#2563eb"
 FINE = 4  # drawn larger and made smaller, so that edges are soft
 
 
+PAPER: Pixels = np.full((200, 400, 3), 255, np.uint8)
+
+
 def _page() -> Image.Image:
     """A form as browsers draw it: two ticks, two radio buttons, two switches and a slider, each with a line of text."""
     image = Image.new("RGB", (640 * FINE, 420 * FINE), "white")
@@ -143,11 +146,13 @@ def _parts(*named: tuple[str, Rect]) -> list[FoundPart]:
 
 def test_icons_and_ticks_are_cut_off_the_lines_that_they_lie_on() -> None:
     line = Rect(100, 50, 200, 20)
-    assert without_marks([line], _parts(("icon", Rect(102, 51, 18, 18)))) == [Rect(121, 50, 179, 20)]
-    middle = without_marks([line], _parts(("checkbox", Rect(180, 52, 16, 16))))
+    assert without_marks(PAPER, [line], _parts(("icon", Rect(102, 51, 18, 18)))) == [Rect(121, 50, 179, 20)]
+    middle = without_marks(PAPER, [line], _parts(("checkbox", Rect(180, 52, 16, 16))))
     assert middle == [Rect(100, 50, 79, 20), Rect(197, 50, 103, 20)]
-    assert without_marks([Rect(100, 50, 20, 20)], _parts(("icon", Rect(99, 49, 22, 22)))) == []
-    assert without_marks([line], _parts(("icon", Rect(102, 90, 18, 18)), ("photo", Rect(0, 0, 400, 400)))) == [line]
+    assert without_marks(PAPER, [Rect(100, 50, 20, 20)], _parts(("icon", Rect(99, 49, 22, 22)))) == []
+    assert without_marks(PAPER, [line], _parts(("icon", Rect(102, 90, 18, 18)), ("photo", Rect(0, 0, 400, 400)))) == [
+        line
+    ]
 
 
 def test_what_a_control_is_drawn_with_becomes_one_box() -> None:
@@ -211,8 +216,8 @@ def test_what_is_no_square_or_doubtful_is_no_check_box() -> None:
 def test_a_sign_between_words_is_text_and_an_icon_before_them_is_none() -> None:
     line = Rect(100, 100, 200, 20)
     sign, first = FoundPart("icon", Rect(190, 102, 14, 14), 0.9), FoundPart("icon", Rect(101, 102, 14, 14), 0.9)
-    assert without_marks([line], [sign]) == [line]
-    [rest] = without_marks([line], [first])
+    assert without_marks(PAPER, [line], [sign]) == [line]
+    [rest] = without_marks(PAPER, [line], [first])
     assert (rest.x, rest.right) == (116, 300)
 
 

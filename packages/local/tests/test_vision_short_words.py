@@ -28,8 +28,37 @@ def test_short_lines_in_wide_letters_that_are_far_apart_are_a_list() -> None:
 
 def test_what_is_as_wide_as_a_word_is_not_cut_off_a_line() -> None:
     line = Rect(240, 26, 32, 24)
-    assert without_marks([line], [FoundPart("icon", Rect(243, 29, 27, 17), 0.7)]) == [line]
-    assert without_marks([line], [FoundPart("icon", Rect(243, 29, 18, 17), 0.7)]) != [line]
+    paper = np.full((80, 300, 3), 255, np.uint8)
+    assert without_marks(paper, [line], [FoundPart("icon", Rect(243, 29, 27, 17), 0.7)]) == [line]
+    assert without_marks(paper, [line], [FoundPart("icon", Rect(243, 29, 18, 17), 0.7)]) != [line]
+
+
+def test_what_stands_on_the_baseline_of_a_line_in_its_colour_is_a_letter_and_not_cut_off() -> None:
+    line, mark = Rect(100, 20, 150, 20), FoundPart("icon", Rect(102, 24, 10, 12), 0.9)
+    page = np.full((60, 300, 3), 255, np.uint8)
+    page[24:36, 103:111] = 51  # as high as the words behind it
+    page[24:38, 116:240:3] = 51
+    assert without_marks(page, [line], [mark]) == [line]
+    taller, red = page.copy(), page.copy()
+    taller[21:38, 103:111] = 51
+    red[24:36, 103:111] = (200, 30, 30)
+    for other in (taller, red):
+        assert without_marks(other, [line], [mark]) == [Rect(113, 20, 137, 20)]
+
+
+@pytest.mark.parametrize(("letters", "sure", "is_read"), [("44", 0.99, True), ("RI", 0.9, False), ("Q", 0.99, False)])
+def test_numbers_that_look_like_icons_are_read(
+    monkeypatch: pytest.MonkeyPatch, letters: str, sure: float, is_read: bool
+) -> None:
+    def read(crops: Sequence[Pixels]) -> list[OcrResult]:
+        return [OcrResult(letters, sure, (sure,) * len(letters), ()) for _ in crops]
+
+    monkeypatch.setattr(rereading, "read_page_lines", read)
+    place, covered = Rect(10, 10, 16, 12), Rect(100, 10, 16, 12)
+    pieces = [(_ink(covered), OcrResult("word", 0.99, (), ()))]
+    crop = np.zeros((12, 16, 3), np.uint8)
+    pieces = rereading.read_short_words(pieces, [place, covered], lambda rects: list(map(_ink, rects)), lambda _: crop)
+    assert [reading.text for _, reading in pieces] == ["word", *[letters] * is_read]
 
 
 def _ink(rect: Rect) -> Ink:

@@ -19,8 +19,11 @@ from heald_local.commands import (
     DuplicateElement,
     Edit,
     EditTarget,
+    MakeSticky,
+    MoveElement,
     RemoveElement,
     SetColour,
+    SetLanguage,
     SetProperty,
     SetText,
     parse_edits,
@@ -28,6 +31,7 @@ from heald_local.commands import (
 from heald_local.edit import (
     PageSource,
     SourceElement,
+    apply_edit,
     duplicate_element,
     edit_page,
     remove_element,
@@ -216,6 +220,12 @@ async def changed(words: str, page: str = PAGE) -> tuple[str, str]:
         return bench.file(), result.text
 
 
+async def refused(words: str) -> tuple[str, str]:
+    async with Bench(workspace=MemoryWorkspace({"index.html": PAGE})) as bench:
+        sentence = await bench.refusal(words)
+        return bench.file(), sentence
+
+
 async def test_a_page_is_read_and_edited_and_the_change_reported() -> None:
     page, answer = await changed('make the title red and change "Order now" to "Buy bread"')
     assert '<h1 class="title" style="color: red">Fresh bread</h1>' in page
@@ -240,19 +250,19 @@ async def test_words_that_are_also_the_title_or_the_whole_page_are_those_on_the_
 
 
 async def test_what_is_unclear_is_asked_back() -> None:
-    page, answer = await changed('remove "Rye"')
+    page, answer = await refused('remove "Rye"')
     assert page == PAGE
     assert answer == "“Rye” is there 2 times; choose the one that is meant in the preview."
-    _, answer = await changed("make it red")
+    _, answer = await refused("make it red")
     assert "choose one in the preview, or give its text in quotes" in answer
-    _, answer = await changed('remove "Spelt"')
+    _, answer = await refused('remove "Spelt"')
     assert "“Spelt” is not the whole text of any element" in answer
-    _, answer = await changed("get rid of the footer")
+    _, answer = await refused("get rid of the footer")
     assert "There is no <footer> in the page" in answer
 
 
 async def test_what_needs_a_language_model_is_reported_in_one_sentence() -> None:
-    page, answer = await changed("add a newsletter form below the list")
+    page, answer = await refused("add a newsletter form below the list")
     assert page == PAGE
     assert answer == CANNOT
     assert answer.count(". ") == 0
@@ -260,10 +270,9 @@ async def test_what_needs_a_language_model_is_reported_in_one_sentence() -> None
 
 async def test_without_a_page_the_reason_is_reported() -> None:
     async with Bench() as bench:
-        result = await bench.ask("make the title red")
-        assert result.text.startswith("index.html cannot be changed here: ")
+        assert (await bench.refusal("make the title red")).startswith("index.html cannot be changed here: ")
     async with Bench(tools=()) as bench:
-        assert "There is no tool to edit files here" in (await bench.ask("make the title red")).text
+        assert "There is no tool to edit files here" in await bench.refusal("make the title red")
 
 
 def design(instruction: str, element: SelectedElement | None = None) -> Message:
@@ -303,7 +312,7 @@ async def test_a_text_is_named_without_quotes(words: str, before: str, after: st
 )
 async def test_words_that_are_no_text_of_the_page_change_nothing(words: str) -> None:
     async with Bench(workspace=MemoryWorkspace({"index.html": PAGE})) as bench:
-        assert (await bench.ask(design(words))).text == CANNOT
+        assert await bench.refusal(design(words)) == CANNOT
         assert bench.file() == PAGE
 
 
@@ -349,3 +358,49 @@ async def test_the_studio_s_own_prompt_is_understood() -> None:
     assert parts is not None
     assert isinstance(parts[0], ScriptedCall)
     assert parts[0].input["edits"][0]["new_text"] == '      <span class="caption">Buy</span>\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "edit"),
+    [
+        ("hide the footer", SetProperty(EditTarget(tag="footer"), "display", "none")),
+        ("Please make the header sticky.", MakeSticky(EditTarget(tag="header"))),
+        ("move the sidebar right", MoveElement(EditTarget(tag="aside"), is_first=False)),
+        ("move the menu to the left side", MoveElement(EditTarget(tag="nav"), is_first=True)),
+        ("centre the heading", SetProperty(EditTarget(tag="h1"), "text-align", "center")),
+        ('align "Rye" to the right', SetProperty(EditTarget(text="Rye"), "text-align", "right")),
+        ("set the language to German", SetLanguage("de")),
+        ("change the language of the page to pt-br", SetLanguage("pt-br")),
+    ],
+)
+def test_places_and_the_language_are_understood(words: str, edit: Edit) -> None:
+    assert parse_edits(words) == [edit]
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "after"),
+    [
+        ("move the sidebar right", "<aside>A</aside>\n<p>B</p>\n", "<p>B</p>\n<aside>A</aside>\n"),
+        ("move the sidebar left", "<p>B</p>\n<p>C</p>\n<aside>A</aside>\n", "<aside>A</aside>\n<p>B</p>\n<p>C</p>\n"),
+        (
+            "make the sidebar sticky",
+            "<aside>A</aside>\n",
+            '<aside style="position: sticky; top: 0; z-index: 10">A</aside>\n',
+        ),
+        ("hide the sidebar", "<aside>A</aside>\n", '<aside style="display: none">A</aside>\n'),
+    ],
+)
+def test_what_is_understood_is_done_in_the_source(words: str, before: str, after: str) -> None:
+    source = f"<html lang='en'>\n<body>\n{before}</body>\n</html>\n"
+    assert _edited(words, source) == source.replace(before, after)
+
+
+def test_the_language_of_the_page_is_set() -> None:
+    assert _edited("set the language to German", "<html lang='en'><body></body></html>").startswith('<html lang="de">')
+    assert _edited("set the language to German", "<html><body></body></html>").startswith('<html lang="de">')
+
+
+def _edited(words: str, source: str) -> str:
+    for edit in parse_edits(words):
+        source = apply_edit("index.html", source, edit, None)
+    return source

@@ -38,7 +38,7 @@ def difference(kind: DifferenceKind = "position", text: str = "Fresh bread", **v
 
 
 def corrected(page: Page, *differences: PageDifference, mode: Mode = "fidelity") -> Page | None:
-    return correct_page(page, PageComparison(score=0.94, differences=differences), mode)
+    return correct_page(page, PageComparison(score=0.957, differences=differences), mode)
 
 
 def test_a_comparison_is_passed_as_data() -> None:
@@ -46,7 +46,7 @@ def test_a_comparison_is_passed_as_data() -> None:
         Difference("height", (1, 2, 3, 4), "Whatever.", detail) for detail in (difference("height"), None)
     )
     score = Score(block=0.9, text=1, position=0.8, colour=1, ssim=1, differences=differences)
-    assert comparison_of(score) == PageComparison(score=0.94, differences=(difference("height"),))
+    assert comparison_of(score) == PageComparison(score=0.957, differences=(difference("height"),))
 
 
 def test_colours_texts_places_and_the_height_are_corrected() -> None:

@@ -16,6 +16,7 @@ import msgspec
 from heald.core.messages import Image
 from heald.providers.scripted import Part, ScriptedCall, Think
 from heald_local.arrange.page import arrange
+from heald_local.commands import UNDERSTOOD
 from heald_local.detection import DetectionJob
 from heald_local.files import (
     PictureFiles,
@@ -39,9 +40,8 @@ from heald_pictures.errors import UnreadablePicture, VisionError
 
 CANNOT = (
     "The local converter has no language model and cannot do this; set a key such as ANTHROPIC_API_KEY (or start "
-    "Ollama) and choose its model, or ask for a page from a screenshot, for a small change such as “make the heading "
-    "red”, “change Old words to New words”, “make “Order now” bigger” or “remove the footer”, or for list, read, "
-    "search or run; an element that is selected in the preview can also be changed by hand."
+    f"Ollama) and choose its model, or ask for a page from a screenshot, for a small change ({UNDERSTOOD}), or for "
+    "list, read, search or run; an element that is selected in the preview can also be changed by hand."
 )
 _UNKNOWN = (
     "What a picture does not show I could not know: how things behave, states that are hidden, the exact fonts, and "

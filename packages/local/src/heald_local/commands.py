@@ -17,7 +17,9 @@ from heald_local.request import FinishedCall, LocalRequest
 _OPEN, _CLOSE = "\"“‘'`«", "\"”’'`»"
 _QUOTED = rf"[{_OPEN}](?P<{{0}}>[^{_CLOSE}]+)[{_CLOSE}]"
 _KINDS = (
-    {"header": "header", "footer": "footer", "navigation": "nav", "nav": "nav"}
+    {"header": "header", "footer": "footer", "form": "form", "table": "table"}
+    | dict.fromkeys(("navigation", "nav", "menu"), "nav")
+    | dict.fromkeys(("sidebar", "side bar", "aside"), "aside")
     | dict.fromkeys(("page", "body"), "body")
     | dict.fromkeys(("title", "heading", "headline"), "h1")
 )
@@ -77,7 +79,28 @@ class DuplicateElement:
     target: EditTarget
 
 
-Edit = SetText | SetColour | SetProperty | RemoveElement | DuplicateElement
+@dataclass(frozen=True, slots=True)
+class MakeSticky:
+    target: EditTarget
+
+
+@dataclass(frozen=True, slots=True)
+class MoveElement:
+    """To the beginning or the end of what the element is in."""
+
+    target: EditTarget
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetLanguage:
+    """`code` is that of BCP 47, such as `de`."""
+
+    code: str
+    target: EditTarget = EditTarget(tag="html")
+
+
+Edit = SetText | SetColour | SetProperty | RemoveElement | DuplicateElement | MakeSticky | MoveElement | SetLanguage
 
 _TEXT = [
     re.compile(
@@ -111,6 +134,49 @@ _GROW = re.compile(
 )
 _REMOVE = re.compile(rf"(?:remove|delete|drop|take\s+out|get\s+rid\s+of)\s+{_TARGET}", _FLAGS)
 _DUPLICATE = re.compile(rf"(?:duplicate|copy|clone|repeat)\s+{_TARGET}", _FLAGS)
+_HIDE = re.compile(rf"hide\s+{_TARGET}", _FLAGS)
+_STICKY = re.compile(rf"(?:make|keep|let)\s+{_TARGET}\s+(?:stay\s+)?(?:sticky|fixed|at\s+the\s+top)", _FLAGS)
+_ALIGN = re.compile(
+    rf"(?:align\s+{_TARGET}\s+(?:to\s+the\s+)?(?P<side>left|right|cent(?:er|re))"
+    rf"|cent(?:er|re)\s+{_TARGET.replace('?P<quoted>', '?P<quoted2>').replace('?P<kind>', '?P<kind2>')})",
+    _FLAGS,
+)
+_MOVE = re.compile(
+    rf"(?:move|put)\s+{_TARGET}\s+(?:(?:to|on|at)\s+)?(?:the\s+)?(?P<place>left|right|top|bottom|first|last|start|end)(?:\s+side)?",
+    _FLAGS,
+)
+_CODE_LENGTH = 2  # letters of the code of a language
+_FIRST = frozenset({"left", "top", "first", "start"})
+_LANGUAGES = {
+    "english": "en",
+    "german": "de",
+    "french": "fr",
+    "spanish": "es",
+    "italian": "it",
+    "portuguese": "pt",
+    "dutch": "nl",
+    "russian": "ru",
+    "polish": "pl",
+    "turkish": "tr",
+    "arabic": "ar",
+    "hebrew": "he",
+    "chinese": "zh",
+    "japanese": "ja",
+    "korean": "ko",
+    "greek": "el",
+    "czech": "cs",
+    "swedish": "sv",
+}
+_LANGUAGE = re.compile(
+    r"(?:set|change)\s+(?:the\s+)?(?:page(?:'s)?\s+)?language(?:\s+of\s+the\s+page)?\s+to\s+(?P<language>[a-z]{2,10}(?:-[a-z]{2})?)",
+    _FLAGS,
+)
+UNDERSTOOD = (
+    "make the heading red, set the background of the header to #123456, set the font size of “Order now” to 18px, "
+    "make “Order now” bigger, change Old words to New words, remove or hide the footer, move the sidebar right, "
+    "centre the heading, make the header sticky, duplicate “Rye”, set the language to German"
+)
+"""Examples of everything that is understood, in one sentence."""
 _POLITE = re.compile(
     r"^(?:please|kindly|can you|could you|would you)[\s,]+|[\s,]*(?:please|thanks|thank you)?[\s.!?]*$", re.I
 )
@@ -155,7 +221,13 @@ def parse_edits(words: str) -> list[Edit]:
 
 def _parse_edit(text: str) -> Edit | None:
     return (
-        _parse_text(text) or _parse_size(text) or _parse_emphasis(text) or _parse_colour(text) or _parse_removal(text)
+        _parse_text(text)
+        or _parse_size(text)
+        or _parse_emphasis(text)
+        or _parse_place(text)
+        or _parse_language(text)
+        or _parse_colour(text)
+        or _parse_removal(text)
     )
 
 
@@ -191,6 +263,29 @@ def _parse_colour(text: str) -> Edit | None:
     return None
 
 
+def _parse_place(text: str) -> Edit | None:
+    """Parse where an element stands: hidden, sticky, aligned, first or last."""
+    if (match := _HIDE.fullmatch(text)) is not None:
+        return SetProperty(_parse_target(match), "display", "none")
+    if (match := _STICKY.fullmatch(text)) is not None:
+        return MakeSticky(_parse_target(match))
+    if (match := _ALIGN.fullmatch(text)) is not None:
+        side = (match["side"] or "center").lower().replace("centre", "center")
+        return SetProperty(_parse_target(match), "text-align", side)
+    if (match := _MOVE.fullmatch(text)) is not None:
+        return MoveElement(_parse_target(match), match["place"].lower() in _FIRST)
+    return None
+
+
+def _parse_language(text: str) -> Edit | None:
+    match = _LANGUAGE.fullmatch(text)
+    if match is None:
+        return None
+    word = match["language"].lower()
+    code = _LANGUAGES.get(word, word if len(word) == _CODE_LENGTH or "-" in word else "")
+    return SetLanguage(code) if code else None
+
+
 def _parse_removal(text: str) -> Edit | None:
     if (match := _REMOVE.fullmatch(text)) is not None:
         return RemoveElement(_parse_target(match))
@@ -213,8 +308,9 @@ def _css_colour(word: str) -> str:
 
 def _parse_target(match: re.Match[str]) -> EditTarget:
     groups = match.groupdict()
-    kind = (groups.get("kind") or "").lower()
-    return EditTarget(text=(groups.get("quoted") or "").strip(), tag=_KINDS.get(kind, ""))
+    kind = " ".join((groups.get("kind") or groups.get("kind2") or "").lower().split())
+    text = (groups.get("quoted") or groups.get("quoted2") or "").strip()
+    return EditTarget(text=text, tag=_KINDS.get(kind, ""))
 
 
 _PATH = r"[`\"“']?(?P<path>[^\s`\"”'“]+)[`\"”']?"
@@ -247,7 +343,7 @@ _TOOLS = {"list_files": "files", "read_file": "files", "search_files": "files", 
 
 
 def run_commands(request: LocalRequest) -> list[Part] | None:
-    """Return the next call, or the answer after the last one; None if the instruction is no command."""
+    """Return the next call, or the answer after the last one; None if the instruction is not a command."""
     lines = [line.strip() for line in request.instruction.splitlines() if line.strip()]
     calls = [_command(line) for line in lines]
     if not calls or len(calls) > _MOST or None in calls or request.element is not None:

@@ -17,8 +17,11 @@ from heald_local.commands import (
     DuplicateElement,
     Edit,
     EditTarget,
+    MakeSticky,
+    MoveElement,
     RemoveElement,
     SetColour,
+    SetLanguage,
     SetProperty,
     SetText,
     parse_edits,
@@ -29,6 +32,7 @@ from heald_local.jsx_markup import scan_jsx
 from heald_local.request import LocalRequest
 from heald_local.write.jsx import jsx_text
 from heald_pictures.design_request import SelectedElement
+from heald_pictures.errors import VisionError
 
 _STRING = re.compile(r"\{(\"(?:[^\"\\]|\\.)*\")\}")
 _PAIR = re.compile(r"(\w+)\s*:\s*(\"[^\"]*\"|'[^']*'|[^,\"']+)")
@@ -36,13 +40,33 @@ _JSX_NAMES = {"classname": "class", "htmlfor": "for"}
 _IGNORED = ("style", "data-heald-source")
 _READ = re.compile(r"=== (?P<path>.+?) \(lines 1-(?P<last>\d+) of (?P<total>\d+)\) ===\n(?P<body>.*)", re.DOTALL)
 _TEXTUAL = frozenset(
-    ("h1", "h2", "h3", "h4", "h5", "h6", "p", "span", "a", "li", "label", "td", "th", "small", "strong", "em", "text")
+    (
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "span",
+        "a",
+        "li",
+        "label",
+        "td",
+        "th",
+        "small",
+        "b",
+        "strong",
+        "em",
+        "text",
+    )
 )
 _FRAMES = frozenset(("html", "head", "title", "style", "script", "body", "main"))
 _WHOLE = frozenset(("button", "a", "li", "label", "td", "th", "option"))
 _INHERITED = ("color", "font-size", "font-weight", "font-style")
 _MODULES = (".jsx", ".tsx")
 _MOST_TEXTS = 20
+_STICKY = (("position", "sticky"), ("top", "0"), ("z-index", "10"))
 _LONGEST = 400_000
 
 
@@ -195,6 +219,34 @@ def duplicate_element(source: str, element: SourceElement) -> str:
     return source[:end] + copy + source[end:]
 
 
+def move_element(page: PageSource, element: SourceElement, *, is_first: bool) -> str:
+    """Move an element to the beginning or the end of the one that holds it."""
+    outer = [candidate for candidate in page.elements if candidate.holds(element)]
+    if not outer:
+        return page.source
+    parent = min(outer, key=lambda candidate: candidate.end - candidate.start)
+    children = [inner for inner in page.within(parent) if not any(other.holds(inner) for other in page.within(parent))]
+    edge = children[0] if is_first else children[-1]
+    if edge is element:
+        return page.source
+    start, end = _line_span(page.source, element)
+    piece = page.source[start:end]
+    at = _line_span(page.source, edge)[0 if is_first else 1]
+    if is_first:
+        return page.source[:at] + piece + page.source[at:start] + page.source[end:]
+    return page.source[:start] + page.source[end:at] + piece + page.source[at:]
+
+
+def _set_attribute(source: str, element: SourceElement, name: str, value: str) -> str:
+    """Set an attribute of an element."""
+    tag = source[element.start : element.inside]
+    pattern = re.compile(rf"(\s){name}\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
+    new, count = pattern.subn(rf'\g<1>{name}="{escape(value)}"', tag, count=1)
+    if not count:
+        new = f'{tag[:-1]} {name}="{escape(value)}">'
+    return source[: element.start] + new + source[element.inside :]
+
+
 def _line_span(source: str, element: SourceElement) -> tuple[int, int]:
     """Return the span of an element, or that of its lines if nothing else is on them."""
     start = source.rfind("\n", 0, element.start) + 1
@@ -227,17 +279,20 @@ class _Unclear(HealdError):
 
 
 def edit_page(request: LocalRequest) -> list[Part] | None:
-    """Return the next step of a change; None if the instruction is not understood as one."""
+    """Return the next step of a change; None if the instruction is not understood as one.
+
+    Raises VisionError if the change cannot be made.
+    """
     edits = parse_edits(request.instruction) or _find_unquoted(request)
     if not edits:
         return None
     if not request.has("edit_file"):
-        return ["There is no tool to edit files here; give the session edit_file (such as --tools files)."]
+        raise VisionError("There is no tool to edit files here; give the session edit_file (such as --tools files).")
     edited = request.calls_of("edit_file")
     if edited:
         result = edited[-1]
         if not result.ok:
-            return [f"The change was not made: {first_line(result.result.text)}"]
+            raise VisionError(f"The change was not made: {first_line(result.result.text)}")
         return [f"Done in {result.call.input.get('path')}: {'; '.join(_describe(edit) for edit in edits)}."]
     return _next_step(request, edits)
 
@@ -263,16 +318,16 @@ def _next_step(request: LocalRequest, requested: list[Edit]) -> list[Part]:
         read = request.calls_of("read_file")
         if read or not request.has("read_file"):
             why = first_line(read[-1].result.text) if read and not read[-1].ok else "it is too long to be read whole"
-            return [f"{path} cannot be changed here: {why}"]
+            raise VisionError(f"{path} cannot be changed here: {why}")
         return [ScriptedCall("read_file", {"path": path})]
     if len(source) > _LONGEST:
-        return [f"{path} cannot be changed here: it has more than {_LONGEST:,} characters."]
+        raise VisionError(f"{path} cannot be changed here: it has more than {_LONGEST:,} characters.")
     text = source
     try:
         for edit in requested:
-            text = _apply(path, text, edit, request.element)
+            text = apply_edit(path, text, edit, request.element)
     except _Unclear as unclear:
-        return [str(unclear)]
+        raise VisionError(str(unclear)) from None
     edits = edits_between(source, text)
     if not edits:
         return [f"{path} is so already; nothing was changed."]
@@ -314,7 +369,8 @@ def _read_source(path: str, source: str) -> PageSource:
     return PageSource(source, is_module=path.endswith(_MODULES))
 
 
-def _apply(path: str, source: str, edit: Edit, selected: SelectedElement | None) -> str:
+def apply_edit(path: str, source: str, edit: Edit, selected: SelectedElement | None) -> str:
+    """Return the source after an edit."""
     page = _read_source(path, source)
     element = _find_target(page, edit.target, selected)
     match edit:
@@ -331,6 +387,15 @@ def _apply(path: str, source: str, edit: Edit, selected: SelectedElement | None)
             return remove_element(source, element)
         case DuplicateElement():
             return duplicate_element(source, element)
+        case MakeSticky():
+            for name, value in _STICKY:
+                element = _find_target(_read_source(path, source), edit.target, selected)
+                source = set_style(source, element, name, value)
+            return source
+        case MoveElement(is_first=is_first):
+            return move_element(page, element, is_first=is_first)
+        case SetLanguage(code=code):
+            return _set_attribute(source, element, "lang", code)
 
 
 def _find_target(page: PageSource, target: EditTarget, selected: SelectedElement | None) -> SourceElement:
@@ -417,3 +482,9 @@ def _describe(edit: Edit) -> str:
             return f"{what} was removed"
         case DuplicateElement():
             return f"{what} is there twice"
+        case MakeSticky():
+            return f"{what} stays at the top"
+        case MoveElement(is_first=is_first):
+            return f"{what} is the {'first' if is_first else 'last'} element of what it is in"
+        case SetLanguage(code=code):
+            return f"the language of the page is {code}"

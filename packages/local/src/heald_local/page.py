@@ -18,6 +18,8 @@ class Node:
     attributes: Style = ()
     lines: tuple[str, ...] = ()
     children: tuple["Node", ...] = ()
+    medium: Style = ()  # changes on a screen that is narrower than a desktop's, and on narrow ones
+    height: float = 0.0  # pixels on the screenshot; 0 if it was not there as such
 
 
 LEFTWARD = frozenset({"ar", "he"})

@@ -16,7 +16,7 @@ from heald_pictures.scripts import wide_letter
 
 _LENGTH = re.compile(r"(-?\d+(?:\.\d+)?)px")
 _NEAR, _FAR = 4, 400
-"""Pixels. Blocks of text are measured less exactly than the first; an offset beyond the second is no slip."""
+"""Pixels. Blocks of text are measured less exactly than the first; an offset beyond the second is not a slip."""
 _LONGEST_NAME, _NAME_START = 60, 57  # characters: a longer text is found by its beginning, and is not replaced
 
 

@@ -89,8 +89,10 @@ class LocalSession(ConversationBase):
 
 
 async def _answer(request: LocalRequest) -> AsyncGenerator[Part]:
-    """Answer a request without a picture: run a command, make an edit, or report that neither was understood."""
-    parts = run_commands(request) or await asyncio.to_thread(edit_page, request) or [CANNOT]
+    """Answer a request without a picture: run a command or make an edit. Raises VisionError for anything else."""
+    parts = run_commands(request) or await asyncio.to_thread(edit_page, request)
+    if not parts:
+        raise VisionError(CANNOT)
     for part in parts:
         yield part
 

@@ -78,5 +78,5 @@ def test_names_must_differ_and_files_must_be_there(tmp_path: Path) -> None:
         load_targets([target, target])
     with pytest.raises(ConfigurationError, match=r"There is no picture 'gone\.png'"):
         load_targets([tmp_path / "gone.png"])
-    with pytest.raises(ConfigurationError, match="is no folder"):
+    with pytest.raises(ConfigurationError, match="is not a folder"):
         load_targets(tmp_path / "nowhere")

@@ -98,7 +98,7 @@ def split_captions(rows: Rows) -> list[tuple[int, list[list[Part]]]]:
 
 
 def _caption_columns(rows: Rows) -> tuple[list[list[Part]], int]:
-    """Return the columns that the first rows are, and how many rows these are; none if they are no photographs."""
+    """Return the columns that the first rows are, and how many rows these are; none if they are not photographs."""
     photos = sorted(rows[0], key=lambda part: part.rect.x)
     wide = [part.rect.w for part in photos]
     if len(photos) < 2 or not begins_with_photos(rows) or not is_even(wide, _EDGE):

@@ -15,7 +15,7 @@ HEIGHTS = (22.0, 68.0)
 TALLEST_AREA = 260.0
 FIELDS = frozenset({"input", "select", "textarea"})
 _LONGEST_LABEL = 40
-WIDEST_BUTTON, WIDEST_FILLED = 460.0, 640.0
+WIDEST_BUTTON, WIDEST_FILLED = 460.0, 820.0
 LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
 _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
@@ -23,7 +23,9 @@ _WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER = 160.0, 90.0, 60.0
 _GRIP = 20.0  # pixels of the corner of a text area
 _FEWEST_QUESTIONS = 3
 _FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
-_TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are no placeholder
+_TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are not placeholder
+_PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
+_PROMPT = re.compile(r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b", re.IGNORECASE)
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
 _HEX = re.compile(r"#[0-9a-f]{6}")
 _MAGNIFIERS = frozenset({"search", "magnifying-glass"})
@@ -106,7 +108,7 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return _field(part, text, count, pictures)
     if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
         return _field(part, text, count, pictures)
-    if _is_search(part, text, pictures):
+    if _is_search(part, text, pictures) or _is_prompt(part, text):
         return _field(part, text, count, pictures)
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
     widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
@@ -127,6 +129,13 @@ def _is_search(part: Part, text: TextElement, pictures: list[Part]) -> bool:
         return False
     left, right = pictures[0].rect.x - part.rect.x, part.rect.right - text.rect.right
     return part.rect.w >= _WIDE_FIELD and pictures[0].rect.right <= text.rect.x and right > left + 24
+
+
+def _is_prompt(part: Part, text: TextElement) -> bool:
+    """Whether a box without a frame has words at its left that ask for something to be typed."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    at_left = left <= _PROMPT_ROOM and right > left + 24
+    return at_left and part.rect.w >= _NARROW_FIELD and _PROMPT.match(text.text) is not None
 
 
 def _mark_search(part: Part, count: list[int]) -> Part:

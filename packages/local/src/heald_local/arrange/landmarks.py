@@ -1,5 +1,6 @@
 """Finds the landmarks of a page: header, main part, side columns, footer, and a notice below the footer."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ _LONG = 30  # letters of the sentence of a notice
 _WIDE_RULE = 0.6
 _HIGHEST_STRIP = 60.0
 _TITLE = 28.0  # pixels
+_LONGEST_NAME = 80  # letters; a header has no longer text
+_LEGAL = re.compile(r"©|\(c\)|\bcopyright\b|\ball rights reserved\b|\bpowered by\b", re.IGNORECASE)
 
 
 Lists = Callable[[tuple[Part, ...]], tuple[Part, ...]]  # joins similar parts of a stack to lists
@@ -37,7 +40,7 @@ def mark_landmarks(body: Part, detection: Detection, find_lists: Lists) -> Part:
             break
         if not (children and children[0].kind == "rule" and children[0].rect.w > 0.8 * detection.width):
             break
-    if _is_title(head, detection):
+    if _is_title(head, detection) or not _is_masthead(head):
         children, head = [*head, *children], []
     notice = _find_notice(children, detection)
     if notice is not None:
@@ -60,6 +63,22 @@ def _is_title(head: list[Part], detection: Detection) -> bool:
     texts = [text for part in head for text in collect_texts(part)]
     largest = max((text.style.size for text in texts), default=0.0)
     return largest >= _TITLE and len(texts) <= 2 and largest >= max(text.style.size for text in detection.texts)
+
+
+def _is_masthead(head: list[Part]) -> bool:
+    """Whether the first parts of a page are a header: a menu, or a name or logo with something beside it, or a band."""
+    texts = [text for part in head for text in collect_texts(part)]
+    if any(has_tag(part, frozenset({"nav"})) for part in head):
+        return True
+    if any(len(text.text) > _LONGEST_NAME for text in texts):
+        return False
+    pictures = sum(_count_pictures(part) for part in head)
+    is_band = any(part.box is not None and part.kind != "rule" for part in head)
+    return len(texts) + pictures >= (1 if is_band else 2)
+
+
+def _count_pictures(part: Part) -> int:
+    return (part.picture is not None) + sum(_count_pictures(child) for child in part.children)
 
 
 def _is_strip(part: Part, detection: Detection) -> bool:
@@ -121,7 +140,10 @@ def _is_footer(part: Part, detection: Detection, end: float, ruled: bool) -> boo
         return False
     if _count_cards(part) >= _FEW_CARDS or _has_photo(part) or not any(_is_worded(text.text) for text in texts):
         return False
-    return any("©" in text.text for text in texts) or max(text.style.size for text in texts) <= _LARGEST_TEXT
+    if any(_LEGAL.search(text.text) for text in texts):
+        return True
+    is_apart = part.box is not None or ruled or (len(texts) > 1 and all(len(text.text) <= _LONG for text in texts))
+    return is_apart and max(text.style.size for text in texts) <= _LARGEST_TEXT
 
 
 def _is_worded(text: str) -> bool:

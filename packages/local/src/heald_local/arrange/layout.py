@@ -6,10 +6,12 @@ from dataclasses import replace
 from heald_local.arrange.controls import FIELDS
 from heald_local.arrange.nodes import (
     Declarations,
+    block_node,
     even_paddings,
     field_node,
     is_caption,
     length,
+    make_node,
     paint_box,
     picture_node,
     rule_node,
@@ -20,12 +22,17 @@ from heald_local.arrange.part import Part
 from heald_local.arrange.placement import EDGE, GUTTER, NEAR, SPRING, LayoutRoom, place_across, set_margin_left
 from heald_local.arrange.shapes import (
     FAR,
+    LEAST_GAP,
     SMALL,
     fluid_columns,
+    fluid_gap,
     fluid_length,
+    has_single_lines,
     is_column,
     is_line_of_words,
     is_list_of_words,
+    is_marked_text,
+    least_width,
     row_alignment,
 )
 from heald_local.arrange.tables import table_node
@@ -34,12 +41,12 @@ from heald_local.see.paragraphs import wrap_width
 from heald_local.spans import is_even
 from heald_pictures.rect import Rect, hull
 
-_OUTER = frozenset({"main", "header", "footer"})
 _NARROW = 160.0  # a button up to this wide keeps its width
 _WIDE = 240.0  # a column that is wider than this may become narrower than its longest part
 _LOW = 100.0  # the height of rows whose parts wrap like words
-_FEW_COLUMNS = 6  # touching columns up to this many, which are no calendar, wrap on a narrow screen
+_FEW_COLUMNS = 6  # touching columns up to this many, which are not calendar, wrap on a narrow screen
 _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
+_SHRUNK = 0.6  # of its width, to which a column shrinks before it wraps
 _ROOM = 2.0  # pixels that a column of text gets more than its longest line
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
@@ -50,7 +57,8 @@ def lay_out(
     """Lay out a part and everything in it. `place` and `narrow` hold the declarations of its parent."""
     sheet, slim = place if place is not None else Declarations(), narrow if narrow is not None else Declarations()
     if part.kind == "text" and part.text is not None:
-        return text_node(part, part.text, frame.family, sheet, slim)
+        room = frame.right - (frame.left if "text-align" in sheet else max(part.rect.x, frame.left))
+        return text_node(part, part.text, frame.family, sheet, slim, room)
     if part.kind == "picture" and part.picture is not None:
         return picture_node(part, sheet, slim)
     if part.kind == "rule" and part.box is not None:
@@ -70,9 +78,7 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
     if part.box is not None:
         paint_box(part.box, sheet)
     if not part.children:
-        sheet["height"] = length(part.rect.h)
-        sheet.setdefault("width", length(part.rect.w))
-        return Node(part.tag, part.name or "block", sheet.finish(), slim.finish(), part.attributes)
+        return block_node(part, part.box, sheet, slim)
     if part.tag == "button":
         sheet["font"], sheet["text-align"] = "inherit", "start"
         if part.box is None:
@@ -82,11 +88,9 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
             sheet["border"] = "0"
     if part.kind == "layers":
         children = _layers(part, frame, sheet)
-        return Node(
-            part.tag, part.name or part.kind, sheet.finish(), slim.finish(), part.attributes, (), tuple(children)
-        )
+        return make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children))
     inner, content = _inner_room(part, frame, sheet, slim)
-    if part.box is None and part.tag in _OUTER and inner.right - inner.left >= frame.width - 2:
+    if part.box is None and part.kind == "row" and inner.right - inner.left >= frame.width - 2 and frame.is_page:
         slim["padding-left"] = slim["padding-right"] = f"{EDGE}px"
     if part.kind == "row":
         children = _row(part, inner, sheet, slim)
@@ -94,9 +98,7 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         children = _grid(part, inner, sheet, slim)
     else:
         children = _stack(part, inner, content, sheet)
-    return simplify_node(
-        Node(part.tag, part.name or part.kind, sheet.finish(), slim.finish(), part.attributes, (), tuple(children))
-    )
+    return simplify_node(make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children)))
 
 
 def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> tuple[LayoutRoom, Rect]:
@@ -113,7 +115,7 @@ def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declar
     left, right = max(content.x - inner.x, 0), max(inner.right - content.right, 0)
     if inner.w >= frame.width - 2 and content.x >= frame.page[0] - 1 and content.right <= frame.page[1] + 1:
         left, right = max(frame.page[0] - inner.x, 0), max(inner.right - frame.page[1], 0)
-    elif abs(left - right) <= 3 and _are_all_centred(part, inner) and left > 16:
+    elif abs(left - right) <= 3 and left > 16 and (_are_all_centred(part, inner) or _is_centred_row(part, left)):
         left = right = 16.0
     elif right > left:
         right = left
@@ -130,6 +132,12 @@ def _are_all_centred(part: Part, inner: Rect) -> bool:
     return all(abs(child.rect.middle[0] - inner.middle[0]) <= 2 for child in part.children)
 
 
+def _is_centred_row(part: Part, left: float) -> bool:
+    """Whether a row stands in the middle of a box that is much wider."""
+    gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(part.children)]
+    return part.kind == "row" and left > FAR and max(gaps, default=0.0) < left
+
+
 def _padding(sheet: Declarations, slim: Declarations, sides: tuple[float, float, float, float], page: float) -> None:
     """Set the padding in its shortest form. A centred column keeps its width and shrinks on narrower screens."""
     top, right, bottom, left = sides
@@ -144,7 +152,9 @@ def _padding(sheet: Declarations, slim: Declarations, sides: tuple[float, float,
         elif names[1] == names[3]:
             names = names[:3]
         sheet["padding"] = " ".join(names)
-    if max(left, right) > GUTTER:
+    if max(left, right) > FAR:
+        slim.medium["padding-left"] = slim.medium["padding-right"] = f"{GUTTER}px"
+    elif max(left, right) > GUTTER:
         slim["padding-left"] = slim["padding-right"] = f"{GUTTER}px"
 
 
@@ -172,9 +182,6 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
             if child.kind == "text" and child.rect.y < previous - 0.3:
                 slim["margin-top"] = "0"
         place_across(child, frame, place, slim)
-        if part.box is None and part.tag in _OUTER and child.box is not None and child.rect.w >= frame.width - 2:
-            slim["margin-left"] = f"-{EDGE}px"
-            slim["min-width"] = f"calc(100% + {2 * EDGE}px)"
         nodes.append(lay_out(child, frame, place, slim))
         previous = child.rect.bottom
     return nodes
@@ -211,7 +218,7 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     fixed = [gap for number, gap in enumerate(gaps) if number != spring]
     gap = sum(fixed) / len(fixed) if fixed and is_even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
     if gap:
-        sheet["gap"] = fluid_length(gap, frame.width)
+        sheet["gap"] = fluid_gap(gap, frame.width)
     reaches_edge = (
         part.tag == "header" and not has_known_width
     )  # it is stretched to the edge of the page, behind its last part
@@ -221,9 +228,8 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
         sheet["justify-content"], sheet["gap"] = "space-between", f"{GUTTER}px"
         gap, left_over = GUTTER, sum(gaps) - GUTTER * len(gaps)
     flows = left_over > _ROOMY and bottom - top <= _LOW and not any(is_column(child) for child in children)
-    is_tick = children[0].tag == "input" and rects[0].w <= SMALL and len(children) == 2
-    if "flex-wrap" not in sheet and not is_tick:
-        (sheet if flows else slim)["flex-wrap"] = "wrap"
+    if "flex-wrap" not in sheet and not is_marked_text(part):
+        (sheet if flows else slim.medium)["flex-wrap"] = "wrap"
     if not gap or gap > GUTTER:
         slim["gap"] = "12px" if not gap else f"{GUTTER}px"
     nodes: list[Node] = []
@@ -237,7 +243,10 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
             if number - 1 == spring:
                 place["margin-left"] = "auto"
             elif not gap:
-                place["margin-left"], thin["margin-left"] = fluid_length(gaps[number - 1], frame.width), "0"
+                room = frame.right - frame.left
+                place["margin-left"], thin["margin-left"] = fluid_length(gaps[number - 1], room), "0"
+                if gaps[number - 1] > FAR:
+                    thin.medium["margin-left"] = f"{LEAST_GAP}px"
         if aligned is None:
             place.set_px("margin-top", child.rect.y - top)
         nodes.append(_lay_out_beside(child, frame, place, thin))
@@ -252,7 +261,8 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
     if child.kind == "text" and child.text is not None:
         if len(child.text.lines) > 1:
             least, most = wrap_width(child.text)
-            place["width"] = length(min(least + 2, (least + most) / 2) if most > least else least + 2)
+            place["flex"] = f"0 1 {length(min(least + 2, (least + most) / 2) if most > least else least + 2)}"
+            slim.medium["flex"] = _medium_flex(child)
             if child.text.align != "left":
                 place["text-align"] = child.text.align
         place.pop("max-width")
@@ -263,19 +273,29 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         else:
             place["flex"] = "none"
         return lay_out(child, room, place, slim)
+    if child.kind == "rule" and rect.h > max(rect.w, SMALL):
+        slim.medium["display"] = "none"  # it stands between columns, which stack
     if is_line_of_words(child):
         place["flex-wrap"] = "wrap"
     if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
         return lay_out(child, room, place, slim)
     if rect.w <= SMALL or child.tag in (*FIELDS, "button") or is_caption(child):
-        place["width"] = length(rect.w)
+        is_bare = child.box is None and child.tag not in (*FIELDS, "button") and has_single_lines(child)
+        if not is_bare:  # words of other fonts may be wider
+            place["width"] = length(rect.w)
         if rect.w <= _NARROW and child.tag not in FIELDS:
             place["flex"] = "none"
     else:
         place["flex"] = f"0 1 {length(rect.w + (_ROOM if _is_filled_by_text(child) else 0))}"
+        slim.medium["flex"] = _medium_flex(child)
         if rect.w > _WIDE:
             place["min-width"] = "0"
     return lay_out(child, room, place, slim)
+
+
+def _medium_flex(child: Part) -> str:
+    """Return how a column shares its row on a medium screen: it shrinks while its words fit, then wraps, and grows."""
+    return f"1 1 {length(round(min(child.rect.w, max(_SHRUNK * child.rect.w, least_width(child) + GUTTER))))}"
 
 
 def _is_filled_by_text(part: Part) -> bool:

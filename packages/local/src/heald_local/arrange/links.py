@@ -17,8 +17,12 @@ from heald_pictures.scripts import wide_letter
 
 _LONGEST_LINK = 48
 _LARGEST_LINK = 21.0
+_MOST_LINES, _LONGEST_TITLE = 3, 140  # of a link that is underlined or in the blue of links, such as a title
+_MOSTLY_SHORT = 0.8  # the part of the texts in the commonest colour that are short, if these are links and not prose
+_FEWEST_COLOURED = 3  # short texts in one vivid colour that are links
 _LARGEST_TITLE = 25.0  # pixels; larger headings in the accent colour are slogans
 _ARROWS = ("→", "›", "»", "↗", "⟶")
+_ENDS = (".", "!", "?", ":", ",")  # of sentences and of the names of values
 _BACK = ("←", "‹", "«", "⟵")
 _CODE = frozenset({"mono", "code"})
 _LOWEST_PILL = 40.0  # a box up to this tall around one text is a badge, and its text no link
@@ -49,6 +53,9 @@ def _mark_text(part: Part, text: TextElement, accents: frozenset[str], lowest_cr
     crumbs = _find_crumbs(text) if part.tag == "p" and part.rect.bottom <= lowest_crumbs else []
     if crumbs:
         return _breadcrumb(part, text, crumbs)
+    menu = _find_menu(text) if not part.children else []
+    if menu:
+        return _menu_line(part, text, menu)
     return _link_text(part) if not part.children and _is_link(text, accents) else part
 
 
@@ -68,11 +75,16 @@ def _is_kicker(text: Part, below: Part) -> bool:
 
 def _is_link(text: TextElement, accents: frozenset[str]) -> bool:
     style = text.style
-    if len(text.lines) > 1 or len(text.text) > _LONGEST_LINK or style.size > _LARGEST_LINK or style.family in _CODE:
+    if style.size > _LARGEST_LINK or style.family in _CODE:
         return False
     if not any(letter.isalpha() for letter in text.text) or text.text.startswith("/"):
         return False
-    if style.underline or text.text.endswith(_ARROWS) or text.text.startswith(_BACK):
+    titled = style.underline or (is_blue(style.colour) and style.colour in accents)
+    if titled and len(text.lines) <= _MOST_LINES and len(text.text) <= _LONGEST_TITLE:
+        return True
+    if len(text.lines) > 1 or len(text.text) > _LONGEST_LINK:
+        return False
+    if text.text.endswith(_ARROWS) or text.text.startswith(_BACK):
         return True
     return is_vivid(style.colour) and style.colour in accents and not text.text.isupper()
 
@@ -89,11 +101,24 @@ def _link_text(part: Part) -> Part:
 def find_accents(detection: Detection) -> frozenset[str]:
     """Return the colours that links have: those of underlined texts, of arrows, and vivid blues of small texts."""
     counted: Counter[str] = Counter(text.style.colour for text in detection.texts)
-    plain = {colour for colour, _ in counted.most_common(1)}
+    short = Counter(text.style.colour for text in detection.texts if _is_short(text))
+    plain = {colour for colour, number in counted.most_common(1) if short[colour] < _MOSTLY_SHORT * number}
     accents = {text.style.colour for text in detection.texts if text.style.underline or text.text.endswith(_ARROWS)} | {
         colour for colour in counted if is_blue(colour)
     }
+    accents |= {
+        colour
+        for colour, number in short.items()
+        if number >= _FEWEST_COLOURED and number == counted[colour] and is_vivid(colour)
+    }
     return frozenset(accents - plain)
+
+
+def _is_short(text: TextElement) -> bool:
+    """Whether a text may be a link by its length and size: a line of words, and no figure or sentence."""
+    if len(text.lines) > 1 or len(text.text) > _LONGEST_LINK or text.style.size > _LARGEST_LINK:
+        return False
+    return text.text[:1].isalpha() and not _has_digit(text.text) and not text.text.endswith(_ENDS)
 
 
 _CRUMBS = re.compile(r"\s*[›»]\s*|\s+[/>]\s+")
@@ -110,8 +135,34 @@ def _find_crumbs(text: TextElement) -> list[str]:
     return items if len(items) > 1 and named else []
 
 
+_BARS = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*")
+_FEWEST_IN_MENU = 3
+
+
+def _find_menu(text: TextElement) -> list[str]:
+    """Return the words of a line such as `Home | News | Contact`; none if it is no such line."""
+    if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
+        return []
+    items = [item for item in _BARS.split(text.text.strip(" []|•·")) if item]
+    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in items)
+    return items if len(items) >= _FEWEST_IN_MENU and named else []
+
+
+def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:
+    """Make a line of words with bars between them a navigation."""
+    whole = replace(part, children=tuple(_split_line(text, items, len(items))), name="menu")
+    return Part("stack", part.rect, (whole,), tag="nav", name="nav")
+
+
 def _breadcrumb(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     """Make a line of places a navigation in which all but the last are links."""
+    whole = replace(part, children=tuple(_split_line(text, items, len(items) - 1)), name="breadcrumb")
+    label = (("aria-label", "Breadcrumb"),)
+    return Part("stack", part.rect, (whole,), tag="nav", name="breadcrumb", attributes=label)
+
+
+def _split_line(text: TextElement, items: Sequence[str], links: int) -> list[Part]:
+    """Split a line into its items and what is between them; the first `links` items are links."""
     runs: list[Part] = []
     line = text.lines[0]
     rest, at = line.text.strip(), line.rect.x
@@ -120,13 +171,14 @@ def _breadcrumb(part: Part, text: TextElement, items: Sequence[str]) -> Part:
         before, _, rest = rest.partition(item)
         for words in (before, item):
             wide = drawn.advance(words) * text.style.size + text.style.spacing * len(words)
-            linked = words is item and number < len(items) - 1
+            linked = words is item and number < links
             if words.strip():
                 runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), words.strip(), linked))
             at += wide
-    whole = replace(part, children=tuple(runs), name="breadcrumb")
-    label = (("aria-label", "Breadcrumb"),)
-    return Part("stack", part.rect, (whole,), tag="nav", name="breadcrumb", attributes=label)
+    if rest.strip():
+        wide = drawn.advance(rest) * text.style.size + text.style.spacing * len(rest)
+        runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), rest.strip(), linked=False))
+    return runs
 
 
 _SEPARATORS = frozenset({"chevron-right", "chevron-left", "slash", "arrow-right", "minus"})
@@ -169,7 +221,7 @@ def _has_digit(text: str) -> bool:
 
 _FEWEST_LINKS = 2
 _SAME_EDGE = 6.0
-_NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is no name of the site
+_NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is not a name of the site
 _LONGEST_WORD = 36
 _LONGEST_MENU_WORD = 28
 _SIZES_APART = 2.5  # pixels by which the sizes of two links of a menu may seem to differ
@@ -344,7 +396,7 @@ def _link_column(part: Part, row: Part) -> Part:
 
 
 def _pills(part: Part, widest: float) -> list[Part]:
-    """Return the badges in a part. A box as wide as the column is no badge, but the chosen one of its links."""
+    """Return the badges in a part. A box as wide as the column is not a badge, but the chosen one of its links."""
     if _is_pill(part):
         return [part] if part.rect.w < widest else []
     return [pill for child in part.children for pill in _pills(child, widest)]

@@ -1,7 +1,7 @@
 """Builds nodes for leaves, and simplifies and evens out nodes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -18,7 +18,11 @@ _LEAST_CONTRAST = 3.0  # of a link and the words around it, which WCAG 2 asks fo
 
 
 class Declarations(dict[str, str]):
-    """CSS declarations of a node under construction."""
+    """CSS declarations of a node under construction; those for narrow screens have some for medium ones beside them."""
+
+    def __init__(self, declared: Mapping[str, str] | None = None) -> None:
+        super().__init__(declared or {})
+        self.medium: dict[str, str] = {}
 
     def set_px(self, name: str, value: float) -> None:
         if abs(value) >= 0.3:
@@ -27,6 +31,20 @@ class Declarations(dict[str, str]):
     def finish(self) -> Style:
         """Return all declarations that differ from the default."""
         return tuple(entry for entry in self.items() if entry != ("align-self", "stretch"))
+
+
+def make_node(
+    part: Part,
+    name: str,
+    sheet: Declarations,
+    slim: Declarations,
+    attributes: Style = (),
+    lines: tuple[str, ...] = (),
+    children: tuple[Node, ...] = (),
+) -> Node:
+    """Make the node of a part with the declarations of all screens."""
+    medium = tuple(slim.medium.items())
+    return Node(part.tag, name, sheet.finish(), slim.finish(), attributes, lines, children, medium, part.rect.h)
 
 
 def length(value: float) -> str:
@@ -65,11 +83,18 @@ def paint_frame(box: Box, sheet: Declarations) -> None:
 
 
 _SLIP = 1.5  # pixels by which a snapped line may be longer or shorter
+_BAR = 6.0  # widths of a box without content, in heights, from which on it is a bar
+_ROOMY = 0.92  # of its room, up to which a line is sure not to wrap with other fonts
 _LARGE, _LEAST_LARGE = 36.0, 28  # a text of this size shrinks on a narrow screen, to the second
 
 
-def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations, slim: Declarations) -> Node:
-    """Make the node of a text; its font family is omitted if it is inherited."""
+def text_node(
+    part: Part, text: TextElement, family: Family, sheet: Declarations, slim: Declarations, room: float = 0.0
+) -> Node:
+    """Make the node of a text; its font family is omitted if it is inherited.
+
+    `room` is the width that it may have. A line that nearly fills it stays on one line at the page's own width.
+    """
     style = text.style
     if style.family != family:
         sheet["font-family"] = FONT_STACKS[style.family]
@@ -90,18 +115,15 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
     if part.tag == "pre":
         return code_node(part, text, sheet.finish())
     if style.size >= _LARGE:
+        slim.medium["font-size"] = f"clamp({_LEAST_LARGE}px, {style.size / 10:.3g}vw, {style.size:g}px)"
         slim["font-size"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)"
         slim["line-height"] = f"{min(max(part.rect.h / len(text.lines) / style.size, 1.2), 1.5):.2g}"
-    if part.children:
-        if len(text.lines) == 1:
-            sheet["white-space"] = "nowrap"
-            slim["white-space"] = "normal"
-        runs = _run_nodes(part, style)
-        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), runs)
-    if len(text.lines) == 1:
+    if len(text.lines) == 1 and part.rect.w > _ROOMY * room:
         sheet["white-space"] = "nowrap"
         slim["white-space"] = "normal"
-    node = Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, wrapped_lines(text))
+    if part.children:
+        return make_node(part, part.name, sheet, slim, part.attributes, (), _run_nodes(part, style))
+    node = make_node(part, part.name, sheet, slim, part.attributes, wrapped_lines(text))
     return node if part.tag in ("a", "p") else _link_inside(node)
 
 
@@ -157,13 +179,13 @@ def picture_node(part: Part, sheet: Declarations, slim: Declarations) -> Node:
         size = ()
     picture = part.picture
     if picture is None or part.tag != "svg":
-        return Node(part.tag, part.name, sheet.finish(), slim.finish(), (*part.attributes, *size))
+        return make_node(part, part.name, sheet, slim, (*part.attributes, *size))
     if picture.colour:
         sheet["color"] = picture.colour
     view = ("viewBox", picture.view_box)
     drawn = tuple(_shape_node(shape) for shape in picture.shapes)
     attributes = (view, *size, *picture.paint, *part.attributes)
-    return Node("svg", part.name, sheet.finish(), slim.finish(), attributes, (), drawn)
+    return make_node(part, part.name, sheet, slim, attributes, (), drawn)
 
 
 def _shape_node(shape: Shape) -> Node:
@@ -180,7 +202,26 @@ def rule_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> 
     else:
         sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
         sheet["flex"] = "none"
-    return Node(part.tag, part.name or "rule", sheet.finish(), slim.finish(), part.attributes)
+    return make_node(replace(part, tag=_line_tag(part)), part.name or "rule", sheet, slim, part.attributes)
+
+
+def block_node(part: Part, box: Box | None, sheet: Declarations, slim: Declarations) -> Node:
+    """Make the node of a box without content: a bar is a line, a plain area is a drawing."""
+    sheet["height"] = length(part.rect.h)
+    sheet.setdefault("width", length(part.rect.w))
+    is_bar = part.rect.w >= _BAR * part.rect.h or sheet.get("align-self") == "stretch"
+    is_plain = box is not None and box.gradient is None and not box.image
+    if part.tag == "div" and is_plain and not is_bar and "url(" not in sheet["width"]:
+        sheet["color"] = sheet.pop("background")
+        area = Node("rect", "", (), (), (("width", "100%"), ("height", "100%"), ("fill", "currentColor")))
+        sheet["overflow"] = "hidden"
+        attributes = (*part.attributes, ("aria-hidden", "true"))
+        return make_node(replace(part, tag="svg"), part.name or "block", sheet, slim, attributes, (), (area,))
+    return make_node(replace(part, tag=_line_tag(part)), part.name or "block", sheet, slim, part.attributes)
+
+
+def _line_tag(part: Part) -> str:
+    return "hr" if part.tag == "div" else part.tag
 
 
 def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
@@ -196,7 +237,7 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
     if part.tag == "select" or (text is None and part.name not in ("field", "area")):
         sheet["appearance"] = "none"
     if text is None:
-        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes)
+        return make_node(part, part.name, sheet, slim, part.attributes)
     edge = box.border.widths[3] if box.border is not None else 0.0
     above = length(max(text.rect.y - part.rect.y - edge, 0)) if part.tag == "textarea" else "0"
     sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge, 0))}"
@@ -206,7 +247,7 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
     sheet["color"] = text.style.colour
     _icons(part, box, sheet)
     options = (Node("option", "", lines=(text.lines[0].text,)),) if part.tag == "select" else ()
-    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), options)
+    return make_node(part, part.name, sheet, slim, part.attributes, (), options)
 
 
 def _state_node(part: Part, control: Control, sheet: Declarations, slim: Declarations) -> Node:
@@ -222,7 +263,7 @@ def _state_node(part: Part, control: Control, sheet: Declarations, slim: Declara
         sheet["background"] = f"radial-gradient({knob}), {control.colour}"
     elif control.on or control.kind == "slider":
         sheet["accent-color"] = control.colour
-    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes)
+    return make_node(part, part.name, sheet, slim, part.attributes)
 
 
 def _icons(part: Part, box: Box, sheet: Declarations) -> None:
@@ -274,6 +315,7 @@ def simplify_node(node: Node) -> Node:
         name=named,
         style=tuple({**style, **dict(child.style)}.items()),
         narrow=tuple(narrow.items()),
+        medium=tuple({**dict(node.medium), **dict(child.medium)}.items()),
         attributes=(*node.attributes, *child.attributes),
         lines=child.lines,
         children=(),

@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from PIL import Image
 
+from heald_local.arrange.centring import centre_columns, find_narrower
 from heald_local.arrange.drawings import share_shapes
+from heald_local.arrange.greys import merge_greys
 from heald_local.arrange.layout import lay_out
+from heald_local.arrange.likeness import even_repeats
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.nodes import Declarations, length
 from heald_local.arrange.paragraphs import join_paragraphs
@@ -16,6 +19,8 @@ from heald_local.arrange.part import Part
 from heald_local.arrange.placement import LayoutRoom
 from heald_local.arrange.right_to_left import mark_directions, mirror_detection, mirror_nodes
 from heald_local.arrange.semantics import add_semantics, title_of
+from heald_local.arrange.spacing import keep_to_scale
+from heald_local.arrange.typography import even_texts
 from heald_local.page import LEFTWARD, Node, Page, walk_nodes
 from heald_local.see.pictures import encode_png
 from heald_pictures.colours import colour_distance, contrast, hex_colour, luminance, rgb_parts
@@ -65,7 +70,7 @@ def _crop_picture(picture: PictureElement, rect: Rect) -> PictureElement:
 
 ENOUGH, ENOUGH_LARGE = 4.5, 3.0
 LARGE, LARGE_BOLD = 24.0, 18.66  # sizes in pixels from which on the lower bar counts
-MOST = 64  # the largest change, in one channel
+MOST = 24  # the largest change, in one channel: more than that is how the page looks, and no error of reading
 _STEPS = 255
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
@@ -140,6 +145,7 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
     body = mark_directions(add_semantics(nest(whole), detection), language in LEFTWARD)
     family = _family(detection)
     left, right = _column(body, detection.width)
+    body = even_texts(centre_columns(body, detection.width, left))
     frame = LayoutRoom(0, detection.width, family, (left, right), detection.width)
     place = Declarations()
     place["align-self"] = "stretch"
@@ -159,11 +165,16 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
         width=detection.width,
         height=detection.height,
         style=tuple(style.items()),
-        body=share_shapes(ensure_contrast(root.children, detection.background)),
+        body=share_shapes(ensure_contrast(_tidy(root.children, detection.background), detection.background)),
         assets=_assets(detection, root),
         detection=original,
         notes=detection.notes,
     )
+
+
+def _tidy(nodes: tuple[Node, ...], ground: str) -> tuple[Node, ...]:
+    """Make alike what was measured on each element alone and is meant to be one: repeated parts, greys, distances."""
+    return keep_to_scale(merge_greys(even_repeats(nodes), ground))
 
 
 def _assets(detection: Detection, root: Node) -> tuple[tuple[str, bytes], ...]:
@@ -182,23 +193,12 @@ def _family(detection: Detection) -> Family:
 
 def _column(body: Part, width: float) -> tuple[float, float]:
     """Return the edges of the page's column: the leftmost content, mirrored, if everything fits between."""
-    rects = _narrower_rects(body, width)
+    rects = find_narrower(body, width)
     lefts, rights = [rect.x for rect in rects], [rect.right for rect in rects]
     if not lefts:
         return 0, width
     edge = min(min(lefts), width - max(rights))
     return max(edge, 0), width - max(edge, 0)
-
-
-def _narrower_rects(part: Part, width: float) -> list[Rect]:
-    """Return the rectangles that do not span the page."""
-    rects: list[Rect] = []
-    for child in part.children:
-        if child.rect.w < width - 2:
-            rects.append(child.rect)
-        elif child.children:
-            rects += _narrower_rects(child, width)
-    return rects
 
 
 _WORD = re.compile(r"[^\W\d_]+")

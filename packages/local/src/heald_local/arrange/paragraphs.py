@@ -123,7 +123,7 @@ def _measure_style(rows: Sequence[Row], line: TextLine) -> int:
 
 
 def _split_items(detection: Detection) -> Detection:
-    """Cut texts beside a column of bullets into items; the bullets are no pictures then."""
+    """Cut texts beside a column of bullets into items; the bullets are not pictures then."""
     dots = [picture for picture in detection.pictures if _is_dot(picture)]
     lines = [line for text in detection.texts for line in text.lines]
     beside = [(dot, line) for dot in dots for line in lines if _is_beside(dot, line)]

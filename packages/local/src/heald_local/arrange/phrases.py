@@ -79,7 +79,7 @@ def run_tag(style: TextStyle, base: TextStyle) -> str:
     if colour_distance(style.colour, base.colour) > _NEAR_COLOUR and is_vivid(style.colour):
         return "a"
     if style.weight >= 600 > base.weight:
-        return "strong"
+        return "b"  # what is important cannot be seen
     if style.italic and not base.italic:
         return "em"
     return "span" if colour_distance(style.colour, base.colour) > _NEAR_COLOUR else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heald_local.arrange.controls import FIELDS
 from heald_local.arrange.nodes import Declarations, is_caption, length
 from heald_local.arrange.part import Part
-from heald_local.arrange.shapes import FAR, fluid_length, is_list_of_words
+from heald_local.arrange.shapes import FAR, fluid_length, has_single_lines, is_list_of_words, share_of
 from heald_local.see.paragraphs import wrap_width
 from heald_pictures.elements import Family, TextElement
 
@@ -15,8 +15,10 @@ GUTTER = 20  # padding left and right on a narrow screen, at most
 EDGE = 16  # padding of the outer elements on a narrow screen
 SPRING = 2 * FAR  # a gap that is wider gives way first
 _WIDEST = 340  # a row up to this wide fits a narrow screen as it is
-_LEAST_INDENT = 1.0  # pixels; less than that is no indent, but a letter that begins a little inside its place
-_INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
+_WIDER = 1.08  # words that decide the width of a part may be wider in other fonts
+_SHRINKING = 0.75  # of its room, which a screen that is narrower than the page's own leaves before columns stack
+_LEAST_INDENT = 1.0  # pixels; less than that is not an indent, but a letter that begins a little inside its place
+INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class LayoutRoom:
 
     def indent(self, left: float) -> str:
         """Return a distance from the left; that of the page's column grows with the screen, so that it is centred."""
-        if not self.is_page or not _INDENT <= left < self.width / 2:
-            return fluid_length(left, self.width)
+        if not self.is_page or abs(left - self.page[0]) > NEAR or left < INDENT:
+            return fluid_length(left, self.right - self.left)
         return f"max({GUTTER}px, calc(50% - {length(self.width / 2 - left)}))"
 
 
@@ -70,32 +72,60 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
         if child.kind == "rule":
             place["width"] = length(rect.w)
         place["align-self"] = place.get("align-self", "flex-start")
-        indent = place.get("margin-left", "0")
-        place["max-width"] = "100%" if indent in ("0", "auto") or left < 0 else f"calc(100% - {indent})"
-        if place["max-width"] != "100%":
-            slim["max-width"] = "100%"
+        _limit_width(rect.w, left, frame, place, slim)
         return
     if child.tag in (*FIELDS, "button") or not child.children or is_caption(child):
         place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
         place.setdefault("align-self", "flex-start")
-        place["max-width"] = "100%"
+        _limit_width(rect.w, left, frame, place, slim)
         return
-    if frame.is_page and place.get("align-self") == "center" and left >= GUTTER:
-        place["width"], slim["width"] = f"calc(100% - {2 * GUTTER}px)", "100%"
-    elif "align-self" in place:
+    if frame.is_page and centred and left >= GUTTER:
+        centre_column(rect.w, place)
+        return
+    if frame.is_page and centred and child.kind == "stack" and child.box is None:
+        place["align-self"], place["padding"] = "stretch", f"0 {length(left)}"
+        return
+    if "align-self" in place:
         place["width"] = "100%"
     elif is_list_of_words(child):
         return
-    place["max-width"] = length(round(min(rect.w, room) if room > 0 else rect.w))
+    width = min(rect.w, room) if room > 0 else rect.w
+    is_bare = child.box is None and has_single_lines(child)
+    if is_bare and all(inner.rect.x - rect.x <= NEAR for inner in child.children):
+        width *= _WIDER
+    place["max-width"] = length(round(width))
+
+
+def _limit_width(width: float, left: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
+    """Keep an element with a width of its own in its room where that becomes narrower."""
+    place["max-width"] = "100%"
+    indent = place.get("margin-left", "0")
+    if indent in ("0", "auto") or left < 0:
+        return
+    if left + width > _SHRINKING * (frame.right - frame.left):
+        place["max-width"] = f"calc(100% - {indent})"
+    else:
+        slim.medium["max-width"] = f"calc(100% - {indent})"
+    slim["max-width"] = "100%"
+
+
+def centre_column(width: float, place: Declarations) -> None:
+    """Centre a column of the page, which keeps a gutter on screens that are narrower than it."""
+    place.pop("align-self", None)
+    place["width"] = f"min(100% - {2 * GUTTER}px, {length(round(width))})"
+    place["margin-inline"] = "auto"
 
 
 def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
     left, right = child.rect.x - frame.left, frame.right - child.rect.right
     place["align-self"] = "stretch"
     gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(child.children)]
-    is_column = frame.is_page and left >= _INDENT and child.rect.w > frame.width / 2
-    if centred and (is_column or max(gaps, default=0.0) > SPRING):
-        place["padding"] = f"0 {frame.indent(left)}"
+    is_column = frame.is_page and left >= INDENT and child.rect.w > frame.width / 2
+    if centred and frame.is_page and (is_column or max(gaps, default=0.0) > SPRING):
+        centre_column(child.rect.w, place)
+    elif centred and max(gaps, default=0.0) > SPRING:
+        place["padding"] = f"0 {length(left)}"
+        slim.medium["padding"] = f"0 {share_of(left, frame.right - frame.left)}"
         slim["padding"] = f"0 {min(round(left), EDGE)}px"
     elif centred:
         place["justify-content"] = "center"
@@ -106,6 +136,8 @@ def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim:
     else:
         del place["align-self"]
         set_margin_left(left, frame, place, slim)
+        if frame.is_page and "margin-left" in slim:
+            slim["margin-left"] = f"{EDGE}px"
 
 
 def set_margin_left(value: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:

@@ -67,6 +67,7 @@ def mirror_nodes(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
             node,
             style=_mirror_style(node.style),
             narrow=_mirror_style(node.narrow),
+            medium=_mirror_style(node.medium),
             children=mirror_nodes(node.children),
         )
         for node in nodes

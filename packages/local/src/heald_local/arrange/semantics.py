@@ -1,5 +1,6 @@
 """Gives parts their HTML tags: landmarks, headings, lists, links and articles."""
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -26,9 +27,18 @@ from heald_pictures.elements import ICON_NAME, Detection
 from heald_pictures.rect import Rect, hull
 
 LONGEST_HEADING = 110
+_FEWEST_WORDS = 3  # of a row that is a menu
+_BODY_SHARE = 0.3  # of all letters that one size has; the smallest such size is that of plain text
+_LONGEST_MINOR = 60  # letters of a heading that is hardly larger than the text below it
+_NEAR_BELOW = 3.0  # its distance from that text, in its own size
 SECTION_GAP = 52
 _FOOTER_TOP = 0.5  # of the page: rows of words below this may be the columns of a footer
 _MASTHEAD_BOTTOM = 340.0  # pixels; a row of words between lines may be navigation above this
+_LOWEST_MENU = 700.0  # pixels
+_MENU = frozenset(
+    {"about", "about us", "blog", "news", "contact", "contact us", "products", "services", "pricing", "shop", "login"}
+    | {"log in", "sign in", "support", "help", "faq", "docs", "events", "gallery", "careers", "search", "archive"}
+)
 _FEWEST_RULED = 4
 _WIDEST_STEP = 120.0  # pixels between two links of a row
 _SIZES_APART = 2.5  # pixels by which the sizes of two links of one colour and weight may seem to differ
@@ -73,15 +83,21 @@ def _join_runs(part: Part) -> Part:
 
 
 def _keep_navs(part: Part, outer: bool) -> Part:
-    """Keep navigation at the top, in the footer and in a side column; elsewhere a row of words is no navigation."""
+    """Keep navigation at the top, in the footer and in a side column; elsewhere a row of words is not a navigation."""
     outer = outer or part.tag in ("header", "footer", "aside")
     if part.tag == "nav":
-        return part if outer or part.rect.bottom <= HEADER_BOTTOM else _without_links(part)
+        return part if outer or part.rect.bottom <= HEADER_BOTTOM or _is_menu(part) else _without_links(part)
     if part.text is not None:
         return part
     ruled = {number for number, child in enumerate(part.children) if child.tag == "nav" and _is_ruled(part, number)}
     children = (_keep_navs(child, outer or number in ruled) for number, child in enumerate(part.children))
     return replace(part, children=tuple(children))
+
+
+def _is_menu(row: Part) -> bool:
+    """Whether a row of words below the top of the page has the words that menus have."""
+    words = {child.text.text.casefold().strip() for child in row.children if child.text is not None}
+    return row.rect.bottom <= _LOWEST_MENU and ("home" in words or len(words & _MENU) >= 2)
 
 
 def _is_ruled(stack: Part, number: int) -> bool:
@@ -107,10 +123,12 @@ def title_of(detection: Detection) -> str:
 
 
 def _body_size(detection: Detection) -> float:
+    """Return the size of plain text: the smallest that many letters have, to a pixel."""
     sizes: Counter[float] = Counter()
     for text in detection.texts:
-        sizes[text.style.size] += len(text.text)
-    return sizes.most_common(1)[0][0] if sizes else 16.0
+        sizes[float(round(text.style.size))] += len(text.text)
+    often = [size for size, letters in sizes.items() if letters >= _BODY_SHARE * sizes.total()]
+    return min(often, default=sizes.most_common(1)[0][0] if sizes else 16.0)
 
 
 def _tag_part(part: Part) -> Part:
@@ -160,7 +178,8 @@ def _inline(part: Part) -> Part:
 
 
 def _article(part: Part) -> Part:
-    return replace(part, tag="article", name="card") if part.tag == "div" and part.box is not None else part
+    is_card = part.tag == "div" and part.box is not None and bool(part.children)
+    return replace(part, tag="article", name="card") if is_card else part
 
 
 def _links(children: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -293,19 +312,68 @@ def _group_sections(part: Part) -> Part:
 
 def _headings(body: Part, size: float) -> Part:
     """Mark large or bold texts as headings, with one h1 and without skipped levels."""
-    chosen = [part for part in _ordered(body) if _headline(part, size)]
+    minor, listed = _find_minor(body, size), _find_listed(body)
+    chosen = [
+        part for part in _ordered(body) if id(part) in minor or (_headline(part, size) and id(part) not in listed)
+    ]
     if not chosen:
         return body
-    first = max(chosen, key=lambda part: part.text.style.size if part.text is not None else 0)
+    repeated = _find_repeated(body)
+    single = [part for part in chosen if id(part) not in repeated] or chosen
+    first = max(single, key=lambda part: part.text.style.size if part.text is not None else 0)
     levels: dict[int, int] = {}
+    levels_of_styles: dict[tuple[int, int], int] = {}  # equal headings have one level
     last = 0
     for part in chosen:
         assert part.text is not None
-        level = 1 if part is first else 2 if part.text.style.size >= 1.3 * size else 3
-        if part is not first and last == 0:
-            continue
-        last = levels[id(part)] = min(level, last + 1)
+        style = round(part.text.style.size), part.text.style.weight
+        level = levels_of_styles.get(style, 2 if part.text.style.size >= 1.3 * size else 3)
+        last = levels[id(part)] = 1 if part is first else min(level, max(last, 1) + 1)
+        if part is not first:
+            levels_of_styles.setdefault(style, last)
     return _tagged(body, levels)
+
+
+def _find_repeated(part: Part, inside: bool = False) -> set[int]:
+    """Return the ids of texts in the cards of grids and the items of lists, none of which is the title of the page."""
+    if part.text is not None:
+        return {id(part)} if inside else set()
+    inside = inside or part.kind == "grid" or part.tag == "ul"
+    return {number for child in part.children for number in _find_repeated(child, inside)}
+
+
+def _find_listed(part: Part) -> set[int]:
+    """Return the ids of texts in rows of words, which are a menu or an index and no headings."""
+    words = [child for child in part.children if child.text is not None and is_word(child.text.text)]
+    here = {id(word) for word in words} if part.kind == "row" and len(words) >= _FEWEST_WORDS else set[int]()
+    return here | {number for child in part.children for number in _find_listed(child)}
+
+
+def _find_minor(part: Part, size: float) -> set[int]:
+    """Return the ids of short lines that head what is below them: bolder or larger than it."""
+    if part.text is not None or part.tag in ("button", "nav", "header", "table", "a"):
+        return set()
+    minor = {number for child in part.children for number in _find_minor(child, size)}
+    if part.kind == "stack" and part.tag != "ul":
+        pairs = itertools.pairwise(part.children)
+        minor |= {id(upper) for upper, lower in pairs if _is_minor_headline(upper, lower, size)}
+    return minor
+
+
+def _is_minor_headline(part: Part, below: Part, size: float) -> bool:
+    text = part.text
+    if text is None or part.tag != "p" or part.children or len(text.lines) > 1 or len(text.text) > _LONGEST_MINOR:
+        return False
+    if text.text[-1] in ".,;!" or _number(text.text) or not any(letter.isalpha() for letter in text.text):
+        return False
+    if below.rect.y - part.rect.bottom > _NEAR_BELOW * text.style.size or abs(text.style.spacing) > _LOOSE * size:
+        return False
+    inner = [leaf.text for leaf in _ordered(below) if leaf.text is not None]
+    if not inner:
+        return False
+    lower = inner[0].style
+    bolder = text.style.weight >= 600 > lower.weight and text.style.size >= max(0.9 * size, 0.97 * lower.size)
+    return bolder or text.style.size >= 1.12 * max(lower.size, 0.94 * size)
 
 
 def _ordered(part: Part) -> list[Part]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from heald_local.arrange.nodes import length
 from heald_local.arrange.part import Part
 from heald_local.spans import is_even
-from heald_pictures.rect import Rect
+from heald_pictures.rect import Rect, hull
 
 FAR = 64.0  # a distance beyond this shrinks with the screen
+LEAST_GAP = 20  # pixels, to which a gap shrinks
 SMALL = 72.0  # the size of icons, and of parts that keep their width
 
 
@@ -44,11 +45,52 @@ def row_alignment(rects: Sequence[Rect], middle: float) -> str | None:
     return "flex-end" if is_even([rect.bottom for rect in rects], 0.4) else None
 
 
-def fluid_length(value: float, width: float) -> str:
-    """Format pixels; a large distance becomes a share of the screen that has its full size at the page's own width."""
+def fluid_gap(value: float, width: float) -> str:
+    """Format a gap; a large one shrinks with the screen and has its full size at the page's own width."""
     if value <= FAR or not width:
         return length(value)
-    return f"min({length(value)}, {math.ceil(1000 * value / width) / 10:g}vw)"
+    return f"clamp({LEAST_GAP}px, {math.ceil(1000 * value / width) / 10:g}vw, {length(round(value))})"
+
+
+def fluid_length(value: float, room: float) -> str:
+    """Format a distance; a large one is at most its share of the room around it."""
+    if value <= FAR or room <= value:
+        return length(value)
+    return f"min({length(value)}, {math.ceil(100 * value / room)}%)"
+
+
+def share_of(value: float, room: float) -> str:
+    """Format a distance as a share of the room around it, for screens on which the room is smaller."""
+    return f"{min(round(100 * value / max(room, 1.0)), 100)}%"
+
+
+def least_width(part: Part) -> float:
+    """Return about how wide a part must be for its longest word, or its widest small picture."""
+    if part.text is not None:
+        lines = part.text.lines
+        return max(line.rect.w * max(map(len, line.text.split() or [""])) / max(len(line.text), 1) for line in lines)
+    if not part.children:
+        return part.rect.w if part.rect.w <= 3 * SMALL else 0.0
+    inner = max(least_width(child) for child in part.children)
+    around = hull(child.rect for child in part.children)
+    return inner + (part.rect.w - around.w if part.box is not None else 0.0)
+
+
+def has_single_lines(part: Part) -> bool:
+    """Whether a part holds a text that does not wrap, and none that does."""
+    if part.text is not None:
+        return len(part.text.lines) == 1
+    texts = [has_single_lines(child) for child in part.children if child.children or child.text is not None]
+    return bool(texts) and all(texts)
+
+
+def is_marked_text(part: Part) -> bool:
+    """Whether a part is a row of a small mark and a text or column beside it, which stay side by side."""
+    if len(part.children) != 2:
+        return False
+    mark, words = part.children
+    small = mark.rect.w <= SMALL and (mark.picture is not None or not mark.children or mark.tag == "input")
+    return small and mark.text is None and words.rect.w > mark.rect.w and words.picture is None
 
 
 def fluid_columns(count: int, width: float, gap: float) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from heald_local.arrange.nesting import divide
-from heald_local.arrange.nodes import Declarations, length, paint_frame, text_node
+from heald_local.arrange.nodes import Declarations, length, make_node, paint_frame, text_node
 from heald_local.arrange.part import Part
 from heald_local.page import Node
 from heald_local.spans import cut, is_even
@@ -81,7 +81,7 @@ def _is_row(part: Part) -> bool:
 
 
 def _table(run: list[Part], room: tuple[float, float]) -> list[Part]:
-    """Return the parts with the longest table among them as one part: a bar above or below it is no row of it."""
+    """Return the parts with the longest table among them as one part: a bar above or below it is not a row of it."""
     dropped = sorted(((first, last) for first in range(MOST_BARS) for last in range(MOST_BARS)), key=sum)
     for first, last in dropped:
         inside = run[first : len(run) - last]
@@ -246,7 +246,7 @@ def table_node(part: Part, family: Family, sheet: Declarations, slim: Declaratio
     sheet["overflow-x"] = "auto"
     sheet.pop("display", None)
     attributes = (("tabindex", "0"), ("aria-label", _label(part)))
-    return Node("section", "scroll", sheet.finish(), slim.finish(), attributes, children=(table,))
+    return make_node(replace(part, tag="section"), "scroll", sheet, slim, attributes, children=(table,))
 
 
 def _least_share(part: Part) -> float:
@@ -267,7 +267,7 @@ def _indent(cell: Part) -> float:
 
 
 def _longest_word(part: Part) -> float:
-    """Return about how wide the longest word of a part is; the part itself if it is no text."""
+    """Return about how wide the longest word of a part is; the part itself if it is not a text."""
     if part.text is None:
         return part.rect.w
     lines = part.text.lines

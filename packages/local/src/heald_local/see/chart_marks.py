@@ -35,13 +35,18 @@ class ChartMarks:
     scraps: list[Shape]
 
     @property
+    def aligned_bars(self) -> list[BarMark]:
+        """The bars that stand on one line and differ in length."""
+        return _aligned_bars(self.bars)
+
+    @property
     def kind(self) -> str:
         """A noun for the chart; empty if the marks do not make one."""
         if self.sectors and len(self.sectors) > 1:
             return "Ring chart" if self.sectors[0].inner else "Pie chart"
         if any(stroke.base for stroke in self.strokes):
             return "Area chart"
-        bars = _aligned_bars(self.bars)
+        bars = self.aligned_bars
         if len(bars) >= FEWEST_BARS and (self.rules or not _is_lying(bars)):
             return "Bar chart"
         return "Line chart" if self.strokes and len(self.bars) <= MOST_BARS else ""

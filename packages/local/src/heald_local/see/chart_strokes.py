@@ -128,7 +128,7 @@ def _drop_filled(cover: NDArray[np.float64]) -> None:
 def _follow_chain(
     cover: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the columns of a line, its middle and its height in each; None if it is no line."""
+    """Return the columns of a line, its middle and its height in each; None if it is not a line."""
     islands = label_islands(np.asarray(cover > 0, np.bool_))
     if len(islands.area) < 2:
         return None

@@ -1,6 +1,9 @@
 """Finds charts and redraws them as vector graphics: bars, lines, areas, pies and rings, with their labels as text."""
 
+import itertools
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -30,12 +33,18 @@ BEND_ROOM = 0.3  # the same for round corners, in parts of the radius
 WHOLE_PANEL = 0.97  # something that fills this part of a panel is its ground
 ON = 0.5  # the part of a text or picture from which on it lies on a chart
 MOST_TEXT = 0.08  # the part of a chart that texts cover
-MOST_LARGE = 1  # texts on a chart that are no labels, such as the sum in a ring
+MOST_LARGE = 1  # texts on a chart that are not labels, such as the sum in a ring
 LABEL_WIDTH = 0.3  # the part of a chart's width that a label beside it has, at most
 LABEL_OUTSIDE, LABEL_LEVEL = 30, 10  # pixels by which labels below and beside a chart may reach over its ends
 LABEL_OVERLAP = 4  # pixels by which a label may reach into the chart that it is beside
 LABEL_AWAY, LABEL_ABOVE = 24, 12  # pixels from a chart to a label beside or below, and above it
 LONGEST_NAME = 120  # characters
+GRID_SPAN = 0.6  # the part of a chart that a line of its grid spans
+FEWEST_STEPS, UNEVEN = 2, 0.2  # between the lines of a grid, and the part by which they differ
+FEWEST_LONE_BARS, FEWEST_DOTS = 5, 3  # of a chart without labels: bars, and points on one line
+FEWEST_TICKS, FEWEST_NAMES = 2, 3  # amounts, and other labels, in one row or one column
+SAME_TICK = 4.0  # pixels by which such labels may be off
+AMOUNT = re.compile(r"[-−–+$€£¥]?\s?\d[\d.,\s]*\s?(?:%|[kKmMbB]|ms|s|h|[$€£¥])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,8 @@ def _redraw(clean: Pixels, fine: Pixels, ratio: int, panel: Box, rect: Rect, ele
     if marks is None or not marks.kind or (rect.w < LEAST_WIDE and not marks.sectors):
         return elements
     labels = [text for text in elements.texts if all(_is_label(line, rect, panel.rect) for line in text.lines)]
+    if not marks.sectors and not _has_scale(marks, labels, rect):
+        return elements
     reach = hull([rect, *(text.rect for text in labels), *(line.ink for text in labels for line in text.lines)])
     whole = _snap(reach.grown(1).within(clean.shape[1], clean.shape[0]))
     move = (x - whole.x, y - whole.y)
@@ -162,8 +173,36 @@ def _is_label(line: TextLine, plot: Rect, panel: Rect) -> bool:
     return short and (beside or below or above)
 
 
+def _has_scale(marks: ChartMarks, labels: Sequence[TextElement], plot: Rect) -> bool:
+    """Whether there is a sign that marks show data: a grid, many bars, points on a line, or the labels of an axis.
+
+    Lines of letters, frames of fields and rows of words are marks too.
+    """
+    level = [rule.rect.y for rule in marks.rules if rule.rect.w >= GRID_SPAN * plot.w]
+    upright = [rule.rect.x for rule in marks.rules if rule.rect.h >= GRID_SPAN * plot.h]
+    if _is_grid(level) or _is_grid(upright) or len(marks.aligned_bars) >= FEWEST_LONE_BARS:
+        return True
+    if any(len(stroke.dots) >= FEWEST_DOTS for stroke in marks.strokes):
+        return True
+    lines = [line for text in labels for line in text.lines]
+    numbers = [line.ink for line in lines if AMOUNT.fullmatch(line.text.strip())]
+    for inks, fewest in ((numbers, FEWEST_TICKS), ([line.ink for line in lines], FEWEST_NAMES)):
+        columns = Counter(round(edge / SAME_TICK) for ink in inks for edge in {ink.x, ink.right})
+        rows = Counter(round(ink.middle[1] / SAME_TICK) for ink in inks)
+        if max((*columns.values(), *rows.values()), default=0) >= fewest:
+            return True
+    return False
+
+
+def _is_grid(places: Sequence[float]) -> bool:
+    """Whether lines stand at even distances, as those of a grid do; the edges of boxes do not."""
+    ordered = sorted(places)
+    steps = [after - before for before, after in itertools.pairwise(ordered) if after - before > SAME_TICK]
+    return len(steps) >= FEWEST_STEPS and max(steps) - min(steps) <= UNEVEN * max(steps)
+
+
 def _describe(marks: ChartMarks, labels: Sequence[TextElement]) -> str:
-    """Return what a chart is, and the words at it that are no numbers."""
+    """Return what a chart is, and the words at it that are not numbers."""
     words = [line.text for text in labels for line in text.lines if any(letter.isalpha() for letter in line.text)]
     named = ", ".join(dict.fromkeys(words))
     return f"{marks.kind}: {named}"[:LONGEST_NAME] if named else marks.kind

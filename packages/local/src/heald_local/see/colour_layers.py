@@ -20,7 +20,7 @@ COARSE = 16  # levels of a step in which colours are counted
 BIN_FACTORS = np.array([4096, 64, 1])  # the steps of the channels, as one number
 BETWEEN, BETWEEN_OFF = (0.05, 0.95), 14  # the part of a mixture that its second colour has, and levels that it is off
 BETTER = 2  # levels by which another mixture must be better to be used
-MOST_MIXED = 0.03  # the part of an icon that is no mixture of two of its colours
+MOST_MIXED = 0.03  # the part of an icon that is not a mixture of two of its colours
 MOST_SHADED = 0.06  # the part of an icon of one colour that may have another one
 Cover = NDArray[np.float32]
 Layer = tuple[str, Cover]  # a colour, and the part of each pixel that it covers
@@ -57,7 +57,7 @@ def single_layer(seen: Pixels, ground: Pixels) -> Layer | None:
 
 
 def _is_shaded(seen: Pixels, ground: Pixels, ink: Ink) -> bool:
-    """Whether some of it has another colour than the ink: a face is no disc."""
+    """Whether some of it has another colour than the ink: a face is not a disc."""
     change = seen.astype(np.float64) - ground
     direction = ink.colour - ink.paper
     cover = np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)

@@ -57,7 +57,7 @@ def _is_tick_shape(sure: float, rect: Rect) -> bool:
 
 
 def _is_framed(pixels: Pixels, rect: Rect) -> bool:
-    """Whether all four sides are drawn around something else: the tick of a list is no check box, its dot no radio."""
+    """Whether all four sides are drawn around something else: the tick of a list is not a check box."""
     left, top, right, bottom = int(rect.x), int(rect.y), int(rect.right), int(rect.bottom)
     reach = FRAME_REACH
     if min(left, top) < reach or right + reach > pixels.shape[1] or bottom + reach > pixels.shape[0]:

@@ -25,6 +25,7 @@ from heald_local.see.painted_page import paint_page
 from heald_local.see.paper import Sheet, clean_sheet, find_sheet
 from heald_local.see.parts import FoundPart, find_parts
 from heald_local.see.photo_grounds import clear_grounds, show_grounds
+from heald_local.see.print_lines import is_print
 from heald_local.see.rough_elements import find_rough_elements
 from heald_local.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from heald_local.see.sketch_shapes import find_drawn_shapes
@@ -78,7 +79,7 @@ def _detect(picture: Screenshot, report: Report) -> Detection:
 
 def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
     """Detect the elements of a sheet that was drawn by hand; None for every other one."""
-    if sheet is None or sheet.strokes is None:
+    if sheet is None or sheet.strokes is None or is_print(sheet.strokes):
         return None
     shapes = find_drawn_shapes(sheet.strokes)
     if shapes is None:
@@ -89,7 +90,7 @@ def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
 def _detect_page(shot: Screenshot, ground: PageGround, base: Detection, report: Report) -> Detection:
     """Read the texts of a page, cut out its pictures, and put controls, icons and charts in their place."""
     detected, parts = _find_text_and_parts(shot.pixels, ground.busy, report)
-    places = without_marks(detected.lines, parts)
+    places = without_marks(shot.pixels, detected.lines, parts)
     boxes = [box for box in ground.boxes if not _is_glyph(box, places) and not is_icon_ground(shot.pixels, box, parts)]
     inks = find_ink(shot.pixels, paint_page(base.width, base.height, base.background, boxes), places, boxes)
     layers = find_layers(shot, ground.background, boxes, inks, ground.grain)
@@ -132,7 +133,9 @@ def _add_pictures(
     confirmed = [box for box in layers.boxes if box not in layers.panels or box in page_texts.panels]
     boxes, page = _without_outlines(base, confirmed, layers.page, page_texts)
     grounds, cleared = clear_grounds(shot, layers.photos, page_texts)
-    cuts = cut_pictures(cleared, page, boxes, texts, layers.pictures, page_texts.unread, page_texts.panels)
+    inks = [line.ink.grown(GLYPH_ROOM) for line in page_texts.lines]
+    patches = [patch for patch in layers.pictures if not any(ink.holds(patch.rect) for ink in inks)]
+    cuts = cut_pictures(cleared, page, boxes, texts, patches, page_texts.unread, page_texts.panels)
     all_boxes = [*boxes, *cuts.dashed]
     has_room = find_room(all_boxes, texts, cuts.pictures, page)
     icons = trace_icons(cuts.pictures, cleared.fine, page, shot.ratio, has_room)

@@ -21,7 +21,7 @@ LEAST_CUT_SIDE, LEAST_CUT_AREA = 24, 4000  # pixels of an outline that is cut wh
 LEAST_JUMP = 6  # pixels by which a side jumps there: less is a round corner
 LEAST_PART = 8  # rows between two jumps
 SAME_SIDE = 2  # pixels by which the sides of two parts of one rectangle differ
-MOST_PARTS = 6  # of an outline: one with more is no rectangle, L or T
+MOST_PARTS = 6  # of an outline: one with more is not a rectangle, L or T
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Fits CSS gradients to areas that change colour evenly, and paints them.
 
 A plane is tried first, then stops along a line of any angle, then stops around a middle. What none of them explains to
-within a few levels, such as the sky of a photograph, is no gradient.
+within a few levels, such as the sky of a photograph, is not a gradient.
 """
 
 from collections.abc import Callable

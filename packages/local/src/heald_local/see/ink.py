@@ -14,6 +14,8 @@ LEAST_CONTRAST = 24  # levels by which ink differs from the page
 STRONGEST, STRONG = 0.985, 0.6  # the quantile of pixels that show the colour of ink, and their part of the contrast
 ROUNDING = 1e-6  # levels by which equal contrasts may differ
 LEAST_INK = 6  # pixels
+STRONGEST_SHADOW = 0.8  # the quantile of the pixels of a shadow that show its colour
+WHOLE_INK = 0.7  # the part of a pixel from which on it shows where letters and their shadow begin
 COLOURFUL, MOST_COLOURFUL = 48, 0.2  # levels by which a pixel has another colour than ink, and the part of them
 UNDERLINED_HIGH, UNDERLINED_WIDE = 8, 2  # pixels of a line that may be underlined, and its width in heights
 RULED, ABOVE_RULE = 0.8, 0.35  # the part of a row that an underline fills at least, and the row above it at most
@@ -54,9 +56,14 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
     strongest = strength >= np.quantile(strength, STRONGEST) - ROUNDING
     strongest &= strength > STRONG * strength.max()
     direction = np.median(change[strongest], axis=0)
-    cover = np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)
+    cover = _cover(change, direction)
+    if _is_colourful(change, cover, direction):
+        shadowed = _part_shadow(change, direction)
+        if shadowed is None:
+            return None
+        direction, cover = shadowed
     dark = cover > FAINT
-    if dark.sum() < LEAST_INK or _is_colourful(change, cover, direction):
+    if dark.sum() < LEAST_INK:
         return None
     ruled = _underline_row(dark)
     if ruled is not None:
@@ -72,6 +79,45 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
         np.clip(paper + direction, 0, LIGHTEST),
         ruled is not None,
     )
+
+
+def _cover(change: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of each pixel a colour covers that differs from the paper by `direction`."""
+    return np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)
+
+
+def _part_shadow(
+    change: NDArray[np.float64], direction: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Part letters from their shadow, which is a second colour to the right or below: the letters' colour and cover.
+
+    None if there are more colours than these two.
+    """
+    cover = _cover(change, direction)
+    off = largest_channel(np.abs(change - cover[:, :, None] * direction))
+    others = off > COLOURFUL
+    if others.sum() < LEAST_INK:
+        return None
+    strength = largest_channel(np.abs(change))
+    strongest = others & (strength >= np.quantile(strength[others], STRONGEST_SHADOW))
+    second = np.median(change[strongest], axis=0)
+    other_cover = _cover(change, second)
+    between = np.minimum(off, largest_channel(np.abs(change - other_cover[:, :, None] * second)))
+    strong = strength > LEAST_CONTRAST
+    if float((between[strong] > COLOURFUL).mean()) > MOST_COLOURFUL:
+        return None
+    sides = [(direction, cover), (second, other_cover)]
+    starts = [_start(side_cover > WHOLE_INK) for _, side_cover in sides]
+    if starts[0] == starts[1]:
+        return None  # a glow, or a pattern of two colours
+    return sides[0] if starts[0] < starts[1] else sides[1]
+
+
+def _start(inked: Mask) -> int:
+    """Return the sum of the first row and the first column with ink."""
+    if not inked.any():
+        return inked.size
+    return int(np.flatnonzero(inked.any(axis=1))[0] + np.flatnonzero(inked.any(axis=0))[0])
 
 
 def _is_colourful(change: NDArray[np.float64], cover: NDArray[np.float64], direction: NDArray[np.float64]) -> bool:

@@ -18,6 +18,9 @@ SAME_INK, COMPARED = 0.6, 30  # the part of ink that is known already, and the l
 NESTED = 0.7  # the part of a rectangle from which on it lies in another one
 HOLDS_WIDE, HOLDS_HIGH = 0.6, 0.5  # the width and height of a box that text may be on, in parts of the text's
 BEND, MOST_BEND = 0.2, 3  # the part of the radius of a box, and pixels, that its corners reach into it
+VALLEY = 0.15  # the ink of the row between two lines, in parts of that of their strongest row
+ALIKE_TALL = 0.6  # the height of the lower of two lines that are set without space, in parts of the other's
+TIGHT = 0.4  # the part of the height of a line by which its middle and that of another line differ
 LEVEL = 0.4  # the part of the height by which two texts are on one line
 LEAST_WIDE, LEAST_HIGH = 2, 3  # pixels of a piece
 WORD_GAP, LEAST_WORD_GAP = 0.16, 2.0  # between words, in heights of the line, and in pixels
@@ -40,7 +43,8 @@ def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequenc
     inks: list[Ink] = []
     places = _without_nested(rects)
     for rect in places:
-        for part in _pieces(pixels, page, rect, _between(rect, places, _room_around(rect, boxes))):
+        tight = [other for other in places if other is not rect and _is_tight(rect, other)]
+        for part in _pieces(pixels, page, rect, _between(rect, places, _room_around(rect, boxes)), tight):
             ink = extract_ink(pixels, page, part)
             if ink is None:
                 continue
@@ -92,8 +96,34 @@ def _between(rect: Rect, rects: Sequence[Rect], room: Rect | None) -> Rect | Non
     return spanning((near, room.y, max(far, near), room.bottom))
 
 
-def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None) -> list[Rect]:
-    """Extend the rectangle to its ink, and split it at wide gaps."""
+def _is_tight(rect: Rect, other: Rect) -> bool:
+    """Whether the place of another line reaches into that of a line, as where lines are set without space."""
+    across = min(rect.right, other.right) - max(rect.x, other.x)
+    down = min(rect.bottom, other.bottom) - max(rect.y, other.y)
+    apart = abs(rect.middle[1] - other.middle[1])
+    alike = min(rect.h, other.h) >= ALIKE_TALL * max(rect.h, other.h)
+    return alike and across > 0 and down > 0 and apart > TIGHT * min(rect.h, other.h)
+
+
+def _without_neighbours(dark: Mask, top: int, rect: Rect, tight: Sequence[Rect]) -> Mask:
+    """Clear the ink of lines above and below, from the row with the least ink between both."""
+    cleared = dark.copy()
+    counts = dark.sum(axis=1)
+    here = round(rect.middle[1]) - top
+    for other in tight:
+        there = min(max(round(other.middle[1]) - top, 0), len(counts) - 1)
+        between = counts[min(here, there) : max(here, there) + 1]
+        if len(between) < 2 or between.min() > VALLEY * between.max():
+            continue
+        if there < here:
+            cleared[: there + int(np.flatnonzero(between == between.min())[-1])] = False
+        else:
+            cleared[here + int(np.flatnonzero(between == between.min())[0]) + 1 :] = False
+    return cleared
+
+
+def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None, tight: Sequence[Rect]) -> list[Rect]:
+    """Extend the rectangle to its ink, and split it at wide gaps. Lines that are `tight` reach into its place."""
     height, width = pixels.shape[:2]
     grown = Rect(rect.x - REACH, rect.y - REACH_ABOVE, rect.w + 2 * REACH, rect.h + 2 * REACH_ABOVE).within(
         width, height
@@ -103,7 +133,7 @@ def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None) -> list
         far, low = max(min(grown.right, room.right), near), max(min(grown.bottom, room.bottom), high)
         grown = spanning((near, high, far, low))
     left, top = int(grown.x), int(grown.y)
-    dark = _dark_mask(pixels, page, grown)
+    dark = _without_neighbours(_dark_mask(pixels, page, grown), top, rect, tight)
     rows = _core_rows(dark, round(rect.y) - top, round(rect.bottom) - top)
     if rows is None:
         return []

@@ -18,6 +18,7 @@ AS_TALL = (0.5, 2)  # the height of a mark beside a letter, in heights of the le
 LIKE = 0.85  # the least likeness of what is left of a line without its icon
 EDGE = 1.0  # pixels that a letter may seem to stand beyond its ink: its place is not exact
 SIGNS = frozenset("%‰€$£¥₽°+-−–×/")  # these stand beside numbers, and fonts draw them in many manners
+CERTAIN_LETTER = 0.98  # how sure a reading is of a letter that is not an icon
 BETTER = 0.12  # how much more alike that must be than the whole line
 
 Draft = tuple[Ink, OcrResult, Fit]
@@ -70,6 +71,8 @@ def cut_icon(
         text = "".join(letter for letter, at in letters if near <= at <= far).strip()
         if any(letter in SIGNS for letter, at in letters if not near <= at <= far):
             continue
+        if _are_certain(reading, [number for number, at in enumerate(places) if not near <= at <= far]):
+            continue
         alone, cut = crop_ink(ink, rest), crop_ink(ink, icon)
         if not text or alone is None or cut is None or not is_squarish(icon):
             continue
@@ -78,6 +81,16 @@ def cut_icon(
             likeness = fit.likeness - BETTER
             best = (alone, replace(reading, text=text, letter_sure=(), places=()), fit), cut
     return best
+
+
+def _are_certain(reading: OcrResult, numbers: Sequence[int]) -> bool:
+    """Whether these characters of a line are letters for certain."""
+    if len(reading.letter_sure) != len(reading.text):
+        return False
+    cut = [number for number in numbers if reading.text[number] != " "]
+    return bool(cut) and all(
+        reading.text[number].isalnum() and reading.letter_sure[number] >= CERTAIN_LETTER for number in cut
+    )
 
 
 def crop_ink(ink: Ink, rect: Rect) -> Ink | None:

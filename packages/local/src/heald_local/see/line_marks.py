@@ -136,7 +136,7 @@ def _is_in_box(mark: Rect, text: Rect, boxes: Sequence[Box]) -> bool:
 
 
 def _has_symbol(text: str) -> bool:
-    """Whether a text begins with a symbol that is no letter, such as the square that an icon was read as."""
+    """Whether a text begins with a symbol that is not a letter, such as the square that an icon was read as."""
     return unicodedata.category(text.strip()[0]) == "So"
 
 

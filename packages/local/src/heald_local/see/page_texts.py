@@ -17,7 +17,7 @@ from heald_local.see.panels import confirm_panels, is_on_panel
 from heald_local.see.paragraphs import group_paragraphs
 from heald_local.see.parts import FoundPart
 from heald_local.see.photo_text import find_text_on_photos
-from heald_local.see.rereading import read_across_grounds, read_lone_syllables
+from heald_local.see.rereading import read_across_grounds, read_lone_syllables, read_short_words
 from heald_local.see.screenshot import Screenshot
 from heald_local.see.script_ocr import read_page_lines
 from heald_local.see.styled_lines import is_certain_text, style_lines
@@ -70,12 +70,10 @@ def read_texts(
     readings = read_page_lines([crop(ink.rect) for ink in all_inks], partial(_report_reading, report))
     release_memory()
     pieces = list(zip(all_inks, readings, strict=True))
-    plain_pieces = read_lone_syllables(
-        pieces[: len(plain_inks)],
-        find_cut_icons(detected_lines, parts),
-        partial(find_ink, pixels, page, boxes=layers.boxes),
-        crop,
-    )
+    cut_icons = find_cut_icons(detected_lines, parts)
+    find_ink_at = partial(find_ink, pixels, page, boxes=layers.boxes)
+    with_syllables = read_lone_syllables(pieces[: len(plain_inks)], cut_icons, find_ink_at, crop)
+    plain_pieces = read_short_words(with_syllables, cut_icons, find_ink_at, crop)
     text_pieces = [*split_marks(pixels, page, plain_pieces, layers.boxes), *pieces[len(plain_inks) :]]
     styled = read_across_grounds(
         style_lines(text_pieces, lambda part: report(Progress("typefaces", part))), pixels, page, free, crop

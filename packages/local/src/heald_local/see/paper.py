@@ -24,7 +24,7 @@ SHADE_SIDE = 480  # pixels of the longer side of the picture in which shadows ar
 STROKE_REACH, LEAST_REACH, MOST_REACH = 240, 2, 7
 """Pixels around which the lightest shows the ground: one for so many pixels of the sheet's side, and some more."""
 SHADE_BLUR = 6  # pixels by which the ground is smoothed
-NOT_GROUND, STROKE_EDGE = 0.9, 3  # a pixel darker than this part of the ground, so far from strokes, is no ground
+NOT_GROUND, STROKE_EDGE = 0.9, 3  # a pixel darker than this part of the ground, so far from strokes, is not ground
 BLACK, CONTRAST = 0.25, 0.65  # the part of the ground's light that becomes black, and that from there to white
 MARK_ROOM, LEAST_MARK = 2, 9  # pixels between the parts of a mark, and of its longer side: smaller ones are dust
 PALE = 0.12  # the part of a sheet that may be neither ground nor stroke: a photograph has more

@@ -22,6 +22,7 @@ Crop = Callable[[Rect], Pixels]
 MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
 EDGE = 12  # how much the page must change under a line, in one channel
 SAMPLE = 12  # words that are read with a syllable, so that the script is recognised
+SURE_LETTER = 0.95  # how sure a reading is of each letter of a short word
 SURE_SYLLABLE = 0.9  # a less certain reading is an icon
 SAME_ROW = 0.3  # heights of a place by which its middle and that of a word on its row differ
 AS_TALL = (0.5, 1.5)  # the height of such a word, in heights of the place
@@ -61,6 +62,27 @@ def read_lone_syllables(
     syllables = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_syllable(reading)]
     spans = [ink.rect for ink, _ in syllables]
     return [*(piece for piece in pieces if not _is_within(piece[0].rect, spans)), *syllables]
+
+
+def read_short_words(
+    pieces: Sequence[Piece], places: Sequence[Rect], find: Callable[[Sequence[Rect]], Sequence[Ink]], crop: Crop
+) -> list[Piece]:
+    """Read places that look like icons and where no text was read, and return the pieces with the words among them.
+
+    Numbers and short names, such as those of a table, are as small as icons; icons are hardly ever read for certain.
+    """
+    read = [ink.rect for ink, _ in pieces]
+    free = [place for place in places if not any(place.common(rect) > 0 for rect in read)]
+    inks: Sequence[Ink] = find(free) if free else ()
+    readings = read_page_lines([crop(ink.rect) for ink in inks]) if inks else []
+    words = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_short_word(reading)]
+    return [*pieces, *words]
+
+
+def _is_short_word(reading: OcrResult) -> bool:
+    text = reading.text.strip()
+    is_latin = text.isascii() and text.isalnum() and len(text) > 1
+    return is_latin and min(reading.letter_sure, default=0.0) >= SURE_LETTER
 
 
 def _is_korean(letter: str) -> bool:

@@ -48,7 +48,7 @@ def measure_shadow(pixels: Pixels, rect: Rect, radius: float, under: str) -> Sha
 
 
 def _fades(pixels: Pixels, rect: Rect, side: int, base: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
-    """Return how much darker than `base` each step outward is, while it falls; empty if it is no shadow."""
+    """Return how much darker than `base` each step outward is, while it falls; empty if it is not a shadow."""
     steps: list[float] = []
     for away in range(1, REACH):
         strip = side_strip(pixels, rect, side, away, int(max(rect.w, rect.h) * CORNER + radius))

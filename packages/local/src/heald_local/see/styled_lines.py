@@ -14,6 +14,7 @@ from heald_local.see.line_icons import Draft, cut_icon, part_icons
 from heald_local.see.line_marks import is_squarish
 from heald_local.see.ocr import OcrResult
 from heald_local.see.script_ocr import is_script
+from heald_local.see.word_styles import split_by_style, weigh_line
 from heald_pictures.colours import colour_distance, hex_colour
 from heald_pictures.elements import TextLine, TextStyle
 from heald_pictures.fonts import Face, faces
@@ -73,6 +74,10 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
         if fit is None or fit.likeness < DOUBTFUL:
             reading, fit = _try_spaces(ink, reading, fit, favourites)
             reading, fit = _try_dashes(ink, reading, fit, favourites)
+        runs = split_by_style(ink, reading, fit) if fit is not None else None
+        if runs is not None:
+            drafts += runs
+            continue
         if fit is None or fit.likeness < UNLIKE:
             likeness = fit.likeness if fit is not None else 0.0
             parted = cut_icon(ink, reading, likeness, lambda part, text: best_fit(part, text, favourites))
@@ -82,7 +87,7 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
         if fit is None or not _is_trusted(reading, fit):
             unread.append((ink, reading))
             continue
-        drafts.append((ink, reading, fit))
+        drafts.append((ink, reading, weigh_line(ink, reading.text.strip(), fit)))
         if done is not None and number % REPORTED == REPORTED - 1:
             done((number + 1) / len(readable))
     text_drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])

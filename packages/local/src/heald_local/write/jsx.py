@@ -25,7 +25,7 @@ _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex", "checked": "defaultCheck
 _PARTS = frozenset({"header", "footer", "aside", "section", "form", "nav", "article"})
 PUBLIC = "public/"
 """Where a project of Vite keeps files that are served as they are."""
-_FEWEST_ELEMENTS = 6  # a group of fewer elements is no component of its own
+_FEWEST_ELEMENTS = 6  # a group of fewer elements is not a component of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ def container_names(node: Node, parent: str, first: bool) -> list[str]:
     words = words_of(node)
     if node.tag in _LANDMARKS:
         return [_LANDMARKS[node.tag]]
+    if node.name == "container":
+        return ["container", f"{parent}-container"]
     if node.tag in ("td", "th", "tr"):
         return ["table-row"] if node.tag == "tr" else ["cell", f"{parent}-cell"]
     if node.tag == "nav":
@@ -38,6 +40,8 @@ def container_names(node: Node, parent: str, first: bool) -> list[str]:
         return [label, f"{parent}-{label}"]
     if node.tag == "section" and node.name == "scroll":
         return ["table-region"]
+    if any(child.tag == "article" for child in node.children) and node.tag != "section":
+        return ["card-grid", f"{parent}-grid"]
     if node.tag == "section" or parent == "page":
         label = _heading_slug(node)
         return [*(["hero"] if first else []), *([label] if label else []), *_content_names(node, parent)]
@@ -97,8 +101,10 @@ def leaf_names(node: Node, parent: str, body_size: float) -> list[str]:
     if node.tag == "button":
         kind = "outline-button" if "border" in style and style.get("border") != "0" else "button"
         return [kind, f"{parent}-{kind}"]
-    if node.tag in ("input", "select", "textarea", "label", "th", "td", "strong", "em", "figcaption"):
-        named = {"th": "column-head", "td": "cell", "figcaption": "caption"}.get(node.tag, node.name or node.tag)
+    if node.tag in ("input", "select", "textarea", "label", "th", "td", "b", "strong", "em", "figcaption"):
+        named = {"th": "column-head", "td": "cell", "figcaption": "caption", "b": "strong"}.get(
+            node.tag, node.name or node.tag
+        )
         return [named, f"{parent}-{named}"]
     if node.tag in ("img", "svg") or not node.lines:
         named = node.name if node.name not in _PLAIN else "mark"
@@ -132,6 +138,12 @@ def _tone(style: dict[str, str]) -> str:
         return "accent"
     light = luminance(colour)
     return "light" if light > 0.6 else "muted" if light > 0.08 else "dark"
+
+
+def word_names(node: Node, noun: str) -> list[str]:
+    """Return names after the first words of an element: `opening-hours-link`."""
+    words = slug(words_of(node))
+    return [f"{words}-{noun.rsplit('-', 1)[-1]}"] if words else []
 
 
 def choose_name(candidates: Sequence[str], used: set[str]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from heald_local.page import Node
 from heald_local.write.names import container_names
@@ -137,7 +137,7 @@ def _with_slots(node: Node, slots: dict[int, str], at: list[int]) -> Node:
     lines = tuple(next_value(line) for line in node.lines)
     attributes = tuple((name, next_value(value) if name in _VARIED else value) for name, value in node.attributes)
     children = tuple(_with_slots(child, slots, at) for child in node.children)
-    return Node(node.tag, node.name, node.style, node.narrow, attributes, lines, children)
+    return replace(node, attributes=attributes, lines=lines, children=children)
 
 
 _MARK = "\ue000"

@@ -1,7 +1,8 @@
-"""Makes the style sheet of a page: classes for looks that elements share, and for painted parts of the page.
+"""Makes the style sheet of a page: every element that has a style has a class, named for what it is.
 
-A section is styled by its id. Rows, columns and grids share classes for their layout (`row`, `stack`) and utilities for
-their distances (`gap-4`). An element that looks like no other is styled by its place in a named part (`#hero > p`).
+Elements that look alike share a class. Rows, columns and grids that have nothing else share classes for their layout
+(`row`, `stack`), and distances that come back have utilities (`mt-4`). No selector depends on the place of an element
+among others, so that elements can be moved, added and removed.
 """
 
 import re
@@ -9,17 +10,19 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heald_local.arrange.code_blocks import TOKEN
 from heald_local.page import Node, Page, Style, walk_nodes
-from heald_local.write.names import choose_name, container_names, leaf_names, shared_names
+from heald_local.write.names import choose_name, container_names, leaf_names, shared_names, word_names
 from heald_local.write.tokens import DesignTokens, design_tokens
 
-BREAK = 720  # screens up to this width are narrow
+BREAK, MEDIUM_BREAK = 720, 1000
+"""Screens up to the first width are narrow; up to the second, columns stack."""
 _BASE = (
     "*, *::before, *::after { box-sizing: border-box; }",
     "body * { max-width: 100%; }",
-    "h1, h2, h3, p, ul, li, figure { margin: 0; padding: 0; }",
-    "ul { list-style: none; }",
+    "h1, h2, h3, p, ul, ol, li, figure, hr { margin: 0; padding: 0; }",
+    "h1, h2, h3 { font-weight: inherit; }",
+    "ul, ol { list-style: none; }",
+    "hr { border: 0; flex: none; }",
     "a { color: inherit; text-decoration: none; }",
     "img, svg { display: block; flex: none; height: auto; }",
     "button, input, select, textarea { margin: 0; }",
@@ -32,29 +35,24 @@ _TABLE = (
     "th, td { padding: 0; text-align: start; font-weight: inherit; }",
 )
 _OWN: dict[str, Style] = {"button": (("font", "inherit"), ("text-align", "start"), ("border", "0"))}  # in _BASE
-_SHARED: tuple[Style, ...] = (
-    (("display", "flex"), ("flex-direction", "column")),
-    (("display", "flex"), ("align-items", "center")),
-    (("display", "flex"), ("align-items", "flex-start")),
-)
 _WRAPS = ("flex-wrap", "wrap")
-_LAYOUTS: dict[str, tuple[Style, Style]] = {
-    "cluster": ((("display", "flex"), ("align-items", "center"), _WRAPS), ()),
-    "row": ((("display", "flex"), ("align-items", "center")), (_WRAPS,)),
-    "row-top": ((("display", "flex"), ("align-items", "flex-start")), (_WRAPS,)),
-    "inline": ((("display", "flex"), ("align-items", "center")), ()),
-    "stack": ((("display", "flex"), ("flex-direction", "column")), ()),
-    "grid": ((("display", "grid"),), ()),
+Levels = tuple[Style, Style, Style]
+"""Declarations, those on a medium screen, and those on a narrow one."""
+_LAYOUTS: dict[str, Levels] = {
+    "cluster": ((("display", "flex"), ("align-items", "center"), _WRAPS), (), ()),
+    "row": ((("display", "flex"), ("align-items", "center")), (_WRAPS,), ()),
+    "row-top": ((("display", "flex"), ("align-items", "flex-start")), (_WRAPS,), ()),
+    "inline": ((("display", "flex"), ("align-items", "center")), (), ()),
+    "stack": ((("display", "flex"), ("flex-direction", "column")), (), ()),
+    "grid": ((("display", "grid"),), (), ()),
 }
-"""Layouts that have a class, with their declarations and those on a narrow screen; the first that fits is chosen."""
-_PAINT = frozenset({"background", "border", "border-width", "box-shadow"})
-_BOXES = frozenset({"div", "ul", "li", "span", "figure", "section", "article", "nav", "form", "aside"})
-_UNWRAPPED = "h1, h2, h3, p, a, li, span, label, button, th, td, figcaption { white-space: nowrap; }"
+"""Layouts that have a class; the first that fits is chosen."""
+_BOXES = frozenset({"div", "ul", "ol", "li", "span", "figure", "section", "article", "nav", "form", "aside"})
 _WHOLE = "img, svg { max-width: none; }"
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
 _PLACES = frozenset(
-    {"margin-top", "margin-left", "margin-right", "width", "max-width", "min-width", "align-self", "letter-spacing"}
-    | {"flex", "text-align"}
+    {"margin-top", "margin-left", "margin-right", "margin-inline", "width", "max-width", "min-width", "align-self"}
+    | {"letter-spacing", "flex", "text-align"}
 )
 """Properties that place an element; the others are its looks."""
 _WORDS = {
@@ -71,14 +69,11 @@ _WORDS = {
 _STEPS = {"margin-top": "mt", "margin-left": "ml", "margin-right": "mr", "gap": "gap"}
 _PIXELS = re.compile(r"(\d+)px")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
-_CROWDED = 6  # elements styled by their place that make a container worth a name
 _OFTEN = 2  # elements that make a utility or a class for a layout worth its name
-_SINGLE = frozenset({"header", "main", "footer", "aside", "form", "nav", "h1", "table", "thead", "tbody", "ul"})
-"""Tags that need no class if the page has one of them."""
 
-Change = tuple[str, str, str]  # a property, its value, and its value on a narrow screen or nothing
-_Group = tuple[str, tuple[Style, Style], int]  # tag, looks, and the element itself if it shares its class with none
-Rule = tuple[str, Style, Style]  # a selector, its declarations, and those on a narrow screen
+Change = tuple[str, str, str, str]  # a property, its value, and its values on medium and narrow screens or nothing
+_Group = tuple[str, Levels, bool, int]  # tag, looks, whether it stays on one line, and a section itself
+Rule = tuple[str, Levels]  # a selector, and its declarations
 
 
 def is_sentence(node: Node) -> bool:
@@ -112,38 +107,20 @@ class _Element:
 
     node: Node
     parent: int  # -1 for the body
-    nth: int
-    alone: bool  # the only one of its tag in its parent
-    looks: tuple[Style, Style]
+    looks: Levels
     places: tuple[Change, ...]
+
+    @property
+    def has_style(self) -> bool:
+        return any(self.looks) or bool(self.places) or is_one_line(self.node)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
-    """The rest that the class of a group lacks: the class of its layout, its own looks, its placement."""
+class _Composition:
+    """A plain element as the class of a layout and distances; an empty layout if it is not plain."""
 
     layout: str
-    looks: tuple[Style, Style]
     places: tuple[Change, ...]
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a layout and distances with a name are all that it has."""
-        return bool(self.layout) and not any(self.looks) and all(_utility_name(place) for place in self._gaps)
-
-    @property
-    def _gaps(self) -> tuple[Change, ...]:
-        return tuple(place for place in self.places if place[0] == "gap")
-
-    def is_expressed(self, utilities: Mapping[Change, str]) -> bool:
-        """Whether utilities say everything."""
-        return not any(self.looks) and all(place in utilities for place in self.places)
-
-    def without_layout(self) -> "_Rest":
-        if not self.layout:
-            return self
-        wide, narrow = _LAYOUTS[self.layout]
-        return _Rest("", ((*wide, *self.looks[0]), (*narrow, *self.looks[1])), self.places)
 
 
 def stylesheet(page: Page, prefix: str = "") -> StyleSheet:
@@ -158,14 +135,11 @@ def _elements(page: Page, prefix: str) -> list[_Element]:
     elements: list[_Element] = []
 
     def visit(nodes: Sequence[Node], parent: int) -> None:
-        tags: Counter[str] = Counter()
-        totals = Counter(node.tag for node in nodes)
         for node in nodes:
             if not node.tag:
                 continue
-            tags[node.tag] += 1
             looks, places = _split(node, () if prefix else _OWN.get(node.tag, ()))
-            elements.append(_Element(node, parent, tags[node.tag], totals[node.tag] == 1, looks, places))
+            elements.append(_Element(node, parent, looks, places))
             if node.tag != "svg":  # shapes have attributes, no style
                 visit(node.children, len(elements) - 1)
 
@@ -173,30 +147,25 @@ def _elements(page: Page, prefix: str) -> list[_Element]:
     return elements
 
 
-def _split(node: Node, base: Style) -> tuple[tuple[Style, Style], tuple[Change, ...]]:
+def _split(node: Node, base: Style) -> tuple[Levels, tuple[Change, ...]]:
     """Split a style, without the declarations of the base, into looks and placement."""
     dropped = {*base, ("max-width", "100%"), ("align-self", "stretch")}
-    style = [entry for entry in node.style if entry not in dropped]
     if is_one_line(node):
-        style = [entry for entry in style if entry != NOWRAP]
-    elif (node.lines or is_sentence(node)) and NOWRAP not in style and not _keeps_space(node):
-        style.append(WRAP)
+        dropped.add(NOWRAP)
+    wide = {name: value for name, value in node.style if (name, value) not in dropped}
+    medium = dict(node.medium)
     narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
-    if any(name == "grid-area" for name, _ in style):
-        return (tuple(style), tuple(narrow.items())), ()
-    wide = dict(style)
-    placed = [name for name in (*wide, *narrow) if name in _PLACES]
-    places = tuple((name, wide.get(name, ""), narrow.get(name, "")) for name in dict.fromkeys(placed))
-    looks = tuple(entry for entry in style if entry[0] not in _PLACES)
-    return (looks, tuple((name, value) for name, value in narrow.items() if name not in _PLACES)), places
-
-
-def _keeps_space(node: Node) -> bool:
-    return node.tag in ("option", "code") or node.name == TOKEN
+    levels = wide, medium, narrow
+    if "grid-area" in wide:
+        return (tuple(wide.items()), tuple(medium.items()), tuple(narrow.items())), ()
+    placed = dict.fromkeys(name for level in levels for name in level if name in _PLACES)
+    places = tuple((name, wide.get(name, ""), medium.get(name, ""), narrow.get(name, "")) for name in placed)
+    looks = [tuple((name, value) for name, value in level.items() if name not in _PLACES) for level in levels]
+    return (looks[0], looks[1], looks[2]), places
 
 
 class _SheetWriter:
-    """Chooses names and selectors, parents first."""
+    """Chooses the names of classes, parents first, and writes their rules."""
 
     def __init__(self, page: Page, elements: list[_Element], prefix: str) -> None:
         self._page = page
@@ -204,99 +173,102 @@ class _SheetWriter:
         self._prefix = prefix
         self.classes: dict[int, list[str]] = defaultdict(list)
         self._rules: list[Rule] = []
+        self._unwrapped: list[str] = []  # selectors of texts that stay on one line at the page's own width
         self._used: set[str] = set(_LAYOUTS)
-        self._own: dict[int, str] = {}  # the selector of an element that no other has
         self._contexts: dict[int, str] = {-1: "page"}
         self._tags = Counter(element.node.tag for element in elements)
         self._body_size = _body_size(page.body)
-        self._groups: dict[_Group, list[int]] = defaultdict(list)
-        for at, element in enumerate(elements):
-            if any(element.looks):
-                self._groups[self._group(at)].append(at)
-        self._named: dict[
-            _Group, tuple[str, tuple[Change, ...]]
-        ] = {}  # the class of a group, and what places all of it
+        self._names_of_groups: dict[_Group, str] = {}
+        self._names_of_places: dict[tuple[str, str, tuple[Change, ...]], str] = {}
         self._first_section = next((at for at, element in enumerate(elements) if element.node.tag == "section"), -1)
+
+    def write(self) -> None:
+        compositions = self._compose_plain()
+        groups: dict[_Group, list[int]] = defaultdict(list)
+        for at, element in enumerate(self._elements):
+            if element.has_style and at not in compositions:
+                groups[self._group(at)].append(at)
+        rests = {at: self._rest(at, groups[self._group(at)]) for group in groups.values() for at in group}
+        utilities = _utilities([*(plain.places for plain in compositions.values()), *rests.values()])
+        for at in range(len(self._elements)):
+            names = self._names(at)
+            if at in compositions:
+                plain = compositions[at]
+                self.classes[at] += [self._prefix + plain.layout, *self._place(at, plain.places, utilities, names)]
+                self._set_context(at, names[0])
+            elif self._elements[at].has_style:
+                group = groups[self._group(at)]
+                self._set_context(at, self._name_group(at, group, names))
+                self.classes[at] += self._place(at, rests[at], utilities, names)
+            else:
+                self._set_context(at, names[0])
+        used = {name for names in self.classes.values() for name in names}
+        shared: list[Rule] = [(f".{self._prefix}{name}", looks) for name, looks in _LAYOUTS.items()]
+        shared += [(f".{self._prefix}{name}", _levels((place,))) for place, name in utilities.items()]
+        self._rules = [*(rule for rule in shared if rule[0][1:] in used), *self._rules]
+
+    def _compose_plain(self) -> dict[int, _Composition]:
+        """Find the elements that a layout and distances with a name describe."""
+        compositions = {
+            at: composition
+            for at, element in enumerate(self._elements)
+            if (composition := _compose(element)) is not None
+        }
+        layouts = Counter(composition.layout for composition in compositions.values())
+        return {at: plain for at, plain in compositions.items() if layouts[plain.layout] >= _OFTEN}
 
     def _group(self, at: int) -> _Group:
         """Return the key of the elements that share a class; each section has its own."""
         element = self._elements[at]
-        return element.node.tag, element.looks, at if element.node.tag == "section" else -1
+        is_section = element.node.tag == "section"
+        return element.node.tag, element.looks, is_one_line(element.node), at if is_section else -1
 
-    def write(self) -> None:
-        rests = [self._name(at) for at in range(len(self._elements))]
-        layouts = Counter(candidate.layout for candidate in rests)
-        rests = [
-            candidate if layouts[candidate.layout] >= _OFTEN else candidate.without_layout() for candidate in rests
-        ]
-        utilities = _utilities(rests)
-        self._name_crowded({at for at, rest in enumerate(rests) if not rest.is_expressed(utilities)})
-        for at, rest in enumerate(rests):
-            if rest.layout:
-                self.classes[at].insert(0, self._prefix + rest.layout)
-            if rest.is_expressed(utilities):
-                self.classes[at] += [self._prefix + utilities[place] for place in rest.places]
-            else:
-                self._rules.append(_rule(self._selector(at), rest.looks, rest.places))
-        used = {name for names in self.classes.values() for name in names}
-        shared = [_rule(f".{self._prefix}{name}", looks, ()) for name, looks in _LAYOUTS.items()]
-        shared += [_rule(f".{self._prefix}{name}", ((), ()), (place,)) for place, name in utilities.items()]
-        self._rules = [*(rule for rule in shared if rule[0][1:] in used), *self._rules]
+    def _rest(self, at: int, group: Sequence[int]) -> tuple[Change, ...]:
+        """Return the placement that not all elements of a group have."""
+        common = self._common_places(group)
+        return tuple(place for place in self._elements[at].places if place not in common)
 
-    def _name(self, at: int) -> _Rest:
-        """Give an element the class of its group, if it has one; return what that class does not say."""
-        element, key = self._elements[at], self._group(at)
-        group = self._groups.get(key, [])
-        name, common = self._named.get(key, ("", ()))
-        names = self._names(at)
-        if len({self._home(other) for other in group}) > 1:
-            names = shared_names(element.node) + names
-        rest = _compose(element)
-        if not name and ((len(group) > 1 and not rest.is_plain) or (group and self._is_part(at, names))):
-            name, common = self._named[key] = choose_name(names, self._used), self._common_places(group)
-            self._used.add(name)
-            self._rules.append(_rule(f".{self._prefix}{name}", element.looks, common))
-        self._set_context(at, name or names[0])
+    def _common_places(self, group: Sequence[int]) -> tuple[Change, ...]:
+        first = self._elements[group[0]].places
+        return tuple(place for place in first if all(place in self._elements[at].places for at in group))
+
+    def _name_group(self, at: int, group: Sequence[int], names: Sequence[str]) -> str:
+        """Give an element the class of its group; the first one names it."""
+        key = self._group(at)
+        node, looks = self._elements[at].node, self._elements[at].looks
+        if not any(looks) and not self._common_places(group) and not is_one_line(node):
+            return names[0]
+        name = self._names_of_groups.get(key, "")
         if not name:
-            return rest
+            if len({self._home(other) for other in group}) > 1:
+                names = [*shared_names(node), *names]
+            name = self._names_of_groups[key] = choose_name([*names, *word_names(node, names[0])], self._used)
+            self._used.add(name)
+            common = _levels(self._common_places(group))
+            wide, medium, narrow = ((*look, *place) for look, place in zip(looks, common, strict=True))
+            self._rules.append((f".{self._prefix}{name}", (wide, medium, narrow)))
+            if is_one_line(node):
+                self._unwrapped.append(f".{self._prefix}{name}")
         self.classes[at].append(self._prefix + name)
-        if len(group) == 1:
-            self._own[at] = f".{self._prefix}{name}"
-        return _Rest("", ((), ()), tuple(place for place in element.places if place not in common))
+        return name
 
-    def _name_crowded(self, ruled: set[int]) -> None:
-        """Give containers with many elements that are styled by their place a class, so that selectors stay short.
-
-        Inner containers come first; what is in one of them does not count for those around it.
-        """
-        open_rules: Counter[int] = Counter()
-        for at in range(len(self._elements) - 1, -1, -1):
-            element = self._elements[at]
-            if open_rules[at] >= _CROWDED and element.node.tag in _BOXES and not self._is_known(at):
-                names = [name for name in self._names(at) if name not in self._used]
-                if names:
-                    self._used.add(names[0])
-                    self.classes[at].append(self._prefix + names[0])
-                    self._own[at] = f".{self._prefix}{names[0]}"
-            inside = 0 if self._is_known(at) else open_rules[at]
-            open_rules[element.parent] += inside + (at in ruled)
-
-    def _is_known(self, at: int) -> bool:
-        """Whether an element has a selector of its own: a class that no other has, an id, a tag that occurs once."""
-        tag = self._elements[at].node.tag
-        return at in self._own or bool(self._find_id(at)) or (tag in _SINGLE and self._tags[tag] == 1)
-
-    def _is_part(self, at: int, names: Sequence[str]) -> bool:
-        """Whether an element is a painted part of the page that deserves a name although it is the only one."""
-        node = self._elements[at].node
-        if node.tag not in _BOXES or self._find_id(at) or (node.tag in _SINGLE and self._tags[node.tag] == 1):
-            return False
-        painted = sum(name in _PAINT for name, _ in node.style)
-        return painted > 1 and len(node.children) > 1 and not is_sentence(node) and names[0] not in self._used
-
-    def _find_id(self, at: int) -> str:
-        node = self._elements[at].node
-        return dict(node.attributes).get("id", "") if node.tag == "section" else ""
+    def _place(
+        self, at: int, places: tuple[Change, ...], utilities: Mapping[Change, str], names: Sequence[str]
+    ) -> list[str]:
+        """Return the classes for the placement of an element: utilities, else one class for all of it."""
+        if all(place in utilities for place in places):
+            return [self._prefix + utilities[place] for place in places]
+        element = self._elements[at]
+        key = element.node.tag, self._contexts[element.parent], places
+        name = self._names_of_places.get(key, "")
+        if not name:
+            context = self._contexts[element.parent]
+            noun = names[0].rsplit("-", 1)[-1]
+            preferred = [f"{context}-{noun}", *word_names(element.node, noun), *names]
+            name = self._names_of_places[key] = choose_name(preferred, self._used)
+            self._used.add(name)
+            self._rules.append((f".{self._prefix}{name}", _levels(places)))
+        return [self._prefix + name]
 
     def _home(self, at: int) -> int:
         """Return the part of the page that an element is in: a header, a section, a footer."""
@@ -306,52 +278,20 @@ class _SheetWriter:
         return parent
 
     def _names(self, at: int) -> list[str]:
-        element = self._elements[at]
-        context = self._contexts[element.parent]
-        if (
-            element.node.children
-            and element.node.tag not in ("select", "svg")
-            and not any(not child.tag for child in element.node.children)
-        ):
-            return container_names(element.node, context, at == self._first_section)
-        return leaf_names(element.node, context, self._body_size)
+        node = self._elements[at].node
+        context = self._contexts[self._elements[at].parent]
+        if node.tag == "section" and (name := dict(node.attributes).get("id", "")):
+            return [name, f"{name}-section"]
+        if node.children and node.tag not in ("select", "svg") and not is_sentence(node):
+            return container_names(node, context, at == self._first_section)
+        return leaf_names(node, context, self._body_size)
 
     def _set_context(self, at: int, name: str) -> None:
         """Let parts of the page name what is in them; mere rows and columns pass on the name around them."""
         element = self._elements[at]
-        names_its_content = element.node.tag in (
-            "header",
-            "footer",
-            "aside",
-            "nav",
-            "section",
-            "article",
-            "form",
-            "main",
-            "table",
-        )
-        names_its_content = names_its_content and element.node.name != "scroll"
+        names_its_content = element.node.tag in _NAMING and element.node.name != "scroll"
         name = "table" if element.node.tag == "table" else name
         self._contexts[at] = name if names_its_content else self._contexts[element.parent]
-
-    def _common_places(self, group: Sequence[int]) -> tuple[Change, ...]:
-        first = self._elements[group[0]].places
-        return tuple(place for place in first if all(place in self._elements[at].places for at in group))
-
-    def _selector(self, at: int) -> str:
-        if at < 0:
-            return "body"
-        if at not in self._own:
-            element = self._elements[at]
-            tag = element.node.tag
-            if name := self._find_id(at):
-                self._own[at] = f"#{name}"
-            elif self._is_known(at):
-                self._own[at] = tag
-            else:
-                step = tag if element.alone else f"{tag}:nth-of-type({element.nth})"
-                self._own[at] = f"{self._selector(element.parent)} > {step}"
-        return self._own[at]
 
     def css(self) -> str:
         page = self._page
@@ -360,15 +300,19 @@ class _SheetWriter:
         outer = (*page.style, ("display", "flex"), ("flex-direction", "column"), ("overflow-wrap", "break-word"))
         extra = (*(_TABLE if self._tags["table"] else ()), *(_CODE if self._tags["pre"] else ()))
         lines = [tokens.rule, *_BASE, *extra, _written("body", outer, tokens)]
-        whole = [_WHOLE, *([_UNWRAPPED] if any(is_one_line(item.node) for item in self._elements) else [])]
+        lines += [_written(name, levels[0], tokens) for name, levels in self._rules if levels[0]]
+        whole = [_WHOLE, *([f"{', '.join(self._unwrapped)} {{ white-space: nowrap; }}"] if self._unwrapped else [])]
         whole += ["pre, code { white-space: pre; }"] if self._tags["pre"] else []
-        lines.append(f"@media (min-width: {page.width}px) {{ {' '.join(whole)} }}")
-        lines += _factor_rules([(name, style) for name, style, _ in self._rules if style], tokens)
-        slim = [(name, narrow) for name, _, narrow in self._rules if narrow]
-        if slim and page.width > BREAK:
-            lines.append(f"@media (max-width: {BREAK}px) {{")
-            lines += [*(f"  {item}" for item in _group_rules(slim)), "}"]
+        lines += [f"@media (min-width: {page.width}px) {{", *(f"  {rule}" for rule in whole), "}"]
+        for level, limit in ((1, MEDIUM_BREAK), (2, BREAK)):
+            changed = [(name, levels[level]) for name, levels in self._rules if levels[level]]
+            if changed and page.width > limit:
+                lines.append(f"@media (max-width: {limit}px) {{")
+                lines += [*(f"  {item}" for item in _group_rules(changed)), "}"]
         return "\n".join(line for line in lines if line)
+
+
+_NAMING = frozenset({"header", "footer", "aside", "nav", "section", "article", "form", "main", "table"})
 
 
 def _body_size(body: Sequence[Node]) -> float:
@@ -380,75 +324,67 @@ def _body_size(body: Sequence[Node]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 16.0
 
 
-def _utilities(rests: Sequence[_Rest]) -> dict[Change, str]:
+def _utilities(placements: Sequence[tuple[Change, ...]]) -> dict[Change, str]:
     """Return the placements that several elements have and that have a plain name, with it.
 
-    Elements with anything else are styled by their place, so that they do not count; without them others may be rare.
+    Elements with anything else have a class of their own, so that they do not count; without them others may be rare.
     """
     named: dict[Change, str] = {}
-    for place, _ in Counter(place for rest in rests for place in rest.places).most_common():
+    for place, _ in Counter(place for places in placements for place in places).most_common():
         name = _utility_name(place)
         if name and name not in named.values():
             named[place] = name
     while True:
-        counted = Counter(place for rest in rests if rest.is_expressed(named) for place in rest.places)
+        expressed = [places for places in placements if all(place in named for place in places)]
+        counted = Counter(place for places in expressed for place in places)
         often = {place: name for place, name in named.items() if counted[place] >= _OFTEN}
         if often == named:
             return named
         named = often
 
 
-def _compose(element: _Element) -> _Rest:
-    """Split what an element looks like into a layout that others share, its distances, and the rest."""
-    (wide, narrow), node = element.looks, element.node
-    if node.tag not in _BOXES or not node.children:
-        return _Rest("", element.looks, element.places)
-    changed = {name for name, _ in narrow}
-    for name, (shared, slim) in _LAYOUTS.items():
-        fits = set(shared) <= set(wide) and set(slim) <= set(narrow)
-        if not fits or not changed.isdisjoint(prop for prop, _ in shared):
+def _compose(element: _Element) -> _Composition | None:
+    """Return the layout that others share and the distances of an element that has nothing else; None if it has."""
+    (wide, medium, narrow), node = element.looks, element.node
+    if node.tag not in _BOXES or not node.children or is_one_line(node):
+        return None
+    for name, layout in _LAYOUTS.items():
+        rests = [
+            tuple(entry for entry in style if entry not in shared)
+            for style, shared in zip((wide, medium, narrow), layout, strict=True)
+        ]
+        fits = all(set(shared) <= set(style) for style, shared in zip((wide, medium, narrow), layout, strict=True))
+        if not fits or any(prop != "gap" for rest in rests for prop, _ in rest):
             continue
-        gaps = tuple((prop, value, dict(narrow).get(prop, "")) for prop, value in wide if prop == "gap")
-        wide = tuple(entry for entry in wide if entry not in shared and entry[0] != "gap")
-        narrow = tuple(entry for entry in narrow if entry not in slim and not (gaps and entry[0] == "gap"))
-        return _Rest(name, (wide, narrow), (*gaps, *element.places))
-    return _Rest("", element.looks, element.places)
+        gaps = [dict(rest).get("gap", "") for rest in rests]
+        gap: tuple[Change, ...] = (("gap", gaps[0], gaps[1], gaps[2]),) if any(gaps) else ()
+        if all(_utility_name(place) for place in (*gap, *element.places)):
+            return _Composition(name, (*gap, *element.places))
+    return None
 
 
 def _utility_name(place: Change) -> str:
-    prop, value, narrow = place
+    prop, value, medium, narrow = place
     word = _WORDS.get((prop, value), "")
     pixels = _PIXELS.fullmatch(value)
     if not word and prop in _STEPS and pixels is not None and int(pixels[1]) % 4 == 0:
         word = f"{_STEPS[prop]}-{int(pixels[1]) // 4}"
+    if medium:
+        return ""
     return word if not narrow or (prop in ("margin-left", "margin-right") and narrow == "0") else ""
 
 
-def _rule(selector: str, looks: tuple[Style, Style] | tuple[()], places: Sequence[Change]) -> Rule:
-    style, narrow = looks or ((), ())
-    wide = (*style, *((name, value) for name, value, _ in places if value))
-    return selector, wide, (*narrow, *((name, slim) for name, _, slim in places if slim))
+def _levels(places: Sequence[Change]) -> Levels:
+    wide, medium, narrow = (
+        tuple((place[0], place[level]) for place in places if place[level]) for level in range(1, 4)
+    )
+    return wide, medium, narrow
 
 
-def _factor_rules(wide: list[tuple[str, Style]], tokens: DesignTokens) -> list[str]:
-    """Return rules for common declarations first, then the rest of each selector."""
-    rules: list[str] = []
-    for shared in _SHARED:
-        having = [name for name, style in wide if set(shared) <= set(style)]
-        if len(having) < 3:
-            continue
-        rules.append(_written(", ".join(having), shared, tokens))
-        wide = [
-            (name, tuple(entry for entry in style if entry not in shared) if name in having else style)
-            for name, style in wide
-        ]
-    return rules + [_written(name, style, tokens) for name, style in wide if style]
-
-
-def _group_rules(slim: list[tuple[str, Style]]) -> list[str]:
+def _group_rules(changed: list[tuple[str, Style]]) -> list[str]:
     """Return one rule for all selectors with the same changes."""
     groups: dict[Style, list[str]] = {}
-    for name, style in slim:
+    for name, style in changed:
         groups.setdefault(style, []).append(name)
     return [
         f"{', '.join(names)} {{ {' '.join(f'{prop}: {value};' for prop, value in style)} }}"

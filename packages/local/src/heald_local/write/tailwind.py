@@ -30,6 +30,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "position": {"relative": "relative", "absolute": "absolute"},
     "margin-left": {"auto": "ml-auto"},
     "margin-right": {"auto": "mr-auto"},
+    "margin-inline": {"auto": "mx-auto"},
     "appearance": {"none": "appearance-none"},
     "list-style": {"disc": "list-disc"},
     "border": {"0": "border-0"},
@@ -58,7 +59,7 @@ _PLAIN = re.compile(r"#[0-9a-f]{6}")
 _COLOURS = {"#ffffff": "white", "#000000": "black"}
 _COLUMNS = re.compile(r"repeat\((\d+), minmax\(0, 1fr\)\)")
 TAILWIND = '<script src="https://cdn.tailwindcss.com"></script>'
-NARROW = "max-md:"
+NARROW, MEDIUM = "max-md:", "max-lg:"
 _BASE = frozenset({("font", "inherit")})  # in Tailwind's base; repeated, it would undo the size of the text
 _OWN = {
     "input": ("placeholder:text-inherit", "placeholder:opacity-100"),
@@ -66,6 +67,7 @@ _OWN = {
     "table": ("table-fixed", "border-spacing-0", "border-separate"),
     "th": ("p-0", "text-start", "font-normal"),
     "td": ("p-0",),
+    "hr": ("border-0",),
     "code": ("[font:inherit]", "[color:inherit]"),
 }
 """Utilities that undo Tailwind's base styles of an element."""
@@ -90,7 +92,8 @@ def classes(node: Node, width: int) -> str:
         extra.append("leading-[normal]")
     if node.tag == "pre":
         extra += ["whitespace-pre-wrap", f"min-[{width}px]:whitespace-pre"]
-    return " ".join([*utilities(style), *(NARROW + word for word in utilities(narrow)), *extra])
+    medium = [MEDIUM + word for word in utilities(node.medium)]
+    return " ".join([*utilities(style), *medium, *(NARROW + word for word in utilities(narrow)), *extra])
 
 
 def class_attributes(page: Page) -> Callable[[Node], str]:
@@ -105,7 +108,7 @@ def class_attributes(page: Page) -> Callable[[Node], str]:
 
 def page_classes(page: Page) -> str:
     """Return the classes of the element around the page."""
-    return " ".join(["flex", "flex-col", "break-words", *utilities(page.style), f"{NARROW}[&_*]:max-w-full"])
+    return " ".join(["flex", "flex-col", "break-words", *utilities(page.style), f"{MEDIUM}[&_*]:max-w-full"])
 
 
 def write_html_tailwind(page: Page) -> dict[str, str | bytes]:

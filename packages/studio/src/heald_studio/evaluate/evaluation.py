@@ -1,6 +1,7 @@
 """Runs every target through every converter and stack, one after the other so that times are comparable."""
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -9,19 +10,23 @@ from msgspec.structs import replace
 
 from heald.core.errors import ConfigurationError, HealdError
 from heald_studio.browser.browser import Browser, shared_browser
-from heald_studio.browser.page import BrowserError
+from heald_studio.browser.page import BrowserError, Rendering
 from heald_studio.evaluate.bars import BARS, Bar
 from heald_studio.evaluate.checkers import Checkers, find_checkers
 from heald_studio.evaluate.conversion import Conversion, Converter
+from heald_studio.evaluate.design2code import score_design2code
+from heald_studio.evaluate.document_blocks import read_text_areas
+from heald_studio.evaluate.document_figures import compare_documents, read_document_parts
+from heald_studio.evaluate.page_document import PageDocument, changed_share, read_document
 from heald_studio.evaluate.page_parts import compare_parts, read_parts
-from heald_studio.evaluate.quality import measure_quality
+from heald_studio.evaluate.quality import PHONE, measure_quality
 from heald_studio.evaluate.report import EvaluationReport
 from heald_studio.evaluate.resource_meter import ResourceMeter
 from heald_studio.evaluate.row import Pictures, Row, row_key
 from heald_studio.evaluate.row_store import RowStore
 from heald_studio.evaluate.targets import EvaluationTarget, load_targets
 from heald_studio.evaluate.thumbnails import shrink_picture
-from heald_studio.preview.preview import ProjectPreview
+from heald_studio.preview.preview import PAGE, ProjectPreview
 from heald_studio.score.heat_map import heat_map
 from heald_studio.score.page_image import PageImage, PictureError
 from heald_studio.score.score import Score, score
@@ -58,11 +63,13 @@ async def evaluate(
     run = _EvaluationRun(browser or shared_browser(), find_checkers() if checkers is None else checkers, seconds)
     width = asyncio.Semaphore(_ALL_AT_ONCE if at_once else 1)
 
-    async def evaluate_one(target: EvaluationTarget, expected: PageImage | str, name: str, stack: Stack) -> Row:
+    async def evaluate_one(
+        target: EvaluationTarget, expected: PageImage | str, name: str, stack: Stack, key: str
+    ) -> Row:
         async with width:
             row = await run.evaluate_target(target, expected, name, converters[name], stack)
             if store is not None:
-                await asyncio.to_thread(store.keep, _place_of_row(target, name, stack)[0], row)
+                await asyncio.to_thread(store.keep, key, row)
             if progress is not None:
                 progress(row)
             return row
@@ -71,16 +78,19 @@ async def evaluate(
     tasks: list[asyncio.Task[Row]] = []
     try:
         for target in loaded:
-            todo: list[tuple[str, Stack]] = []
+            todo: list[tuple[str, Stack, str]] = []
             for name, chosen_stack in product(converters, chosen):
-                finished_row = store.find(*_place_of_row(target, name, chosen_stack)) if store is not None else None
+                key, target_name, group = _place_of_row(target, name, chosen_stack)
+                finished_row = store.find(key, target_name, group) if store is not None else None
                 if finished_row is None:
-                    todo.append((name, chosen_stack))
+                    todo.append((name, chosen_stack, key))
                 else:
                     rows.append(finished_row)
-            expected = await _read_target_text(target) if todo else ""
-            for name, chosen_stack in todo:
-                tasks.append(asyncio.create_task(evaluate_one(target, expected, name, chosen_stack)))
+            true_target = await _read_target_document(run.browser, target) if todo else target
+            expected = await _read_target_text(true_target) if todo else ""
+            for name, chosen_stack, key in todo:
+                task = evaluate_one(true_target, expected, name, chosen_stack, key)
+                tasks.append(asyncio.create_task(task))
                 if not at_once:
                     rows.append(await tasks.pop())
         rows += await asyncio.gather(*tasks)
@@ -92,7 +102,9 @@ async def evaluate(
 
 def _place_of_row(target: EvaluationTarget, model: str, stack: Stack) -> tuple[str, str, str]:
     """Return the key of a row, and the name and group that it has in this run."""
-    truth = target.texts if target.parts is None else (target.texts, target.parts)
+    truth: object = target.texts if target.parts is None else (target.texts, target.parts)
+    if target.document is not None:
+        truth = (truth, hashlib.sha256(target.document.read_bytes()).hexdigest())
     return row_key(target.image, truth, model, stack.name), target.name, target.group
 
 
@@ -105,7 +117,7 @@ class _EvaluationRun:
     def __init__(self, browser: Browser, checkers: Checkers, seconds: float | None) -> None:
         self.checkers = checkers
         self._measuring = asyncio.Lock()
-        self._browser = browser
+        self.browser = browser
         self._seconds = seconds
 
     async def evaluate_target(
@@ -132,7 +144,7 @@ class _EvaluationRun:
             memory_mb=meter.memory_mb,
             first_preview_seconds=conversion.first_preview_seconds,
             cost_usd=conversion.cost_usd,
-            notes=conversion.notes,
+            notes=(*target.notes, *conversion.notes),
         )
         try:
             async with self._measuring:
@@ -163,12 +175,14 @@ class _EvaluationRun:
         has_truth = target.texts is not None
         serve = ProjectPreview(stack, conversion.files)
         rendering, quality = await measure_quality(
-            self._browser, serve, stack, conversion.files, target.viewport, self.checkers
+            self.browser, serve, stack, conversion.files, target.viewport, self.checkers
         )
         notes = (*row.notes, *rendering.notes, *(f"Console: {line}" for line in rendering.console[:5]))
         notes += tuple(f"Not found: {path}" for path in rendering.failed[:5])
         parts = compare_parts(target.parts, read_parts(rendering.probed)) if target.parts is not None else None
         row = replace(row, quality=quality, parts=parts, notes=notes)
+        if target.truth is not None:
+            row = await self._compare_documents(row, target, target.truth, serve, rendering, conversion)
         picture = PageImage.of(rendering)
         result = await asyncio.to_thread(shrink_picture, rendering.picture)
         if isinstance(expected, str):
@@ -179,6 +193,54 @@ class _EvaluationRun:
         return replace(
             row, score=figures, own=score_without_truth, pictures=Pictures(row.pictures.target, result, heat)
         )
+
+    async def _compare_documents(
+        self,
+        row: Row,
+        target: EvaluationTarget,
+        document: PageDocument,
+        serve: ProjectPreview,
+        rendering: Rendering,
+        conversion: Conversion,
+    ) -> Row:
+        """Compare the page with the document beside the target: by Design2Code's definition, and by their elements."""
+        is_phone = target.viewport.width < PHONE
+        areas = await read_text_areas(self.browser, serve, PAGE, target.viewport, rendering.picture, mobile=is_phone)
+        parts = read_parts(rendering.probed)
+        figures = await asyncio.to_thread(
+            compare_documents,
+            (document.elements, document.parts, document.texts),
+            (read_document_parts(rendering.probed), parts, rendering.texts),
+            conversion.files,
+        )
+        design2code = await asyncio.to_thread(score_design2code, areas, document.areas)
+        return replace(row, document=figures, design2code=design2code, identity=document.identity)
+
+
+async def _read_target_document(browser: Browser, target: EvaluationTarget) -> EvaluationTarget:
+    """Return the target with everything that the document beside it says.
+
+    The picture is replaced by a rendering of the document if both differ in size, such as for lack of its fonts.
+    """
+    if target.document is None:
+        return target
+    document = await read_document(browser, target.document, target.viewport)
+    changed = await asyncio.to_thread(changed_share, target.image, document.picture)
+    notes = [f"Not found by the document: {path}" for path in document.missing[:3]]
+    if changed == 1.0:
+        notes.append(
+            "The picture and the document have other sizes here, so a rendering of the document was converted."
+        )
+    elif changed:
+        notes.append(f"The picture and the document differ in {changed:.1%} of their pixels here.")
+    return replace(
+        target,
+        image=document.picture if changed == 1.0 else target.image,
+        texts=document.texts,
+        parts=document.parts,
+        truth=document,
+        notes=tuple(notes),
+    )
 
 
 def _score_without_truth(expected: PageImage, picture: PageImage) -> Score | None:

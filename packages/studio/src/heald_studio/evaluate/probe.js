@@ -51,6 +51,6 @@
     return `${e.tagName.toLowerCase()}${type}`.slice(0, 60);
   });
 
-  const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(shown).map((e) => Number(e.tagName[1]));
-  return { elements, positioned, overlaid, classes: uses.size, once, controls: controls.length, bare, headings };
+  const levels = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(shown).map((e) => Number(e.tagName[1]));
+  return { elements, positioned, overlaid, classes: uses.size, once, controls: controls.length, bare, levels };
 }

@@ -10,6 +10,7 @@ import msgspec
 from heald_studio.browser.browser import Browser
 from heald_studio.browser.page import BrowserError, Rendering, Serve, Viewport
 from heald_studio.evaluate.checkers import Checkers
+from heald_studio.evaluate.document_figures import with_document
 from heald_studio.evaluate.page_parts import with_parts
 from heald_studio.stacks.stack import Stack
 
@@ -18,13 +19,15 @@ Files = Mapping[str, str | bytes]
 
 _CODE = (".html", ".htm", ".css", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".json", ".md")
 _EMBEDDED = re.compile(r"data:[a-z]+/[^\"'()<>\s]{64,}")
-_PROBE = with_parts((resources("heald_studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip())
+_STRUCTURE = (resources("heald_studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip()
+_PROBE = with_document(with_parts(_STRUCTURE))
 _AXE_SCRIPT = """async () => {
 %s
 ;const found = await axe.run(document, {resultTypes: ["violations"], iframes: false});
 return found.violations.map(each => ({rule: each.id, impact: each.impact || "", nodes: each.nodes.length}));
 }"""
 WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1920, 2560)  # CSS pixels
+PHONE = 600  # the width in CSS pixels below which a page is rendered as on a phone
 _SERIOUS = ("serious", "critical")
 _MAX_FAULTS = 40
 
@@ -37,7 +40,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     """CSS pixels by which the page is wider than the screen, at the worst of the widths from 360 to 2560."""
     controls: int
     unlabelled: int
-    """Controls without a label; a placeholder is no label."""
+    """Controls without a label; a placeholder is not a label."""
     headings_in_order: bool
     """There is a first-level heading, and none is more than one level below the one before it."""
     size: int
@@ -61,7 +64,7 @@ class _PageStructure(msgspec.Struct):
     once: int
     controls: int
     bare: list[str]
-    headings: list[int]
+    levels: list[int]
 
 
 class _AxeViolation(msgspec.Struct):
@@ -74,7 +77,7 @@ async def measure_quality(
     browser: Browser, serve: Serve, stack: Stack, files: Files, viewport: Viewport, checkers: Checkers
 ) -> tuple[Rendering, Quality]:
     """Render the page and measure its quality. Raises BrowserError if it cannot be rendered."""
-    rendering = await browser.render(serve, viewport=viewport, mobile=viewport.width < 600, probe=_PROBE)
+    rendering = await browser.render(serve, viewport=viewport, mobile=viewport.width < PHONE, probe=_PROBE)
     built = msgspec.convert(rendering.probed, _PageStructure, strict=False)
     overflow = await _widest_overflow(browser, serve)
     violations = await _run_axe(browser, serve, viewport, checkers)
@@ -89,7 +92,7 @@ async def measure_quality(
         overflow=overflow,
         controls=built.controls,
         unlabelled=len(built.bare),
-        headings_in_order=headings_are_in_order(built.headings),
+        headings_in_order=headings_are_in_order(built.levels),
         size=code_size(files, stack.scaffold, stack.entry),
         overlaid=built.overlaid / max(1, built.elements),
         once=built.once / max(1, built.classes),
@@ -104,7 +107,7 @@ async def _widest_overflow(browser: Browser, serve: Serve) -> int:
     """Return the overflow at the width where it is largest."""
     overflows: list[int] = []
     for width in WIDTHS:
-        seen = await browser.render(serve, viewport=Viewport(width, 812), mobile=width < 600, full_page=False)
+        seen = await browser.render(serve, viewport=Viewport(width, 812), mobile=width < PHONE, full_page=False)
         overflows.append(seen.overflow)
     return max(overflows)
 

@@ -37,9 +37,16 @@ def _html_parts(report: EvaluationReport) -> Iterator[str]:
     yield "<h2>Pages</h2>\n"
     head, *rows = page_table(report)
     yield _table_html(head, rows)
-    for row in report.rows:
+    for row in sorted(report.rows, key=_order):
         yield from _row_html(row)
     yield "</main>\n</body>\n</html>\n"
+
+
+def _order(row: Row) -> tuple[float, str]:
+    """Sort the worst page first."""
+    if row.design2code is not None:
+        return row.design2code.mean, row.target
+    return row.score.overall if row.score is not None else 0.0, row.target
 
 
 def _summary_html(summary: Summary) -> Iterator[str]:

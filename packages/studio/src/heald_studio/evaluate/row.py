@@ -4,6 +4,8 @@ import hashlib
 
 import msgspec
 
+from heald_studio.evaluate.design2code import Design2Code
+from heald_studio.evaluate.document_figures import DocumentFigures
 from heald_studio.evaluate.page_parts import PartFigures
 from heald_studio.evaluate.quality import Quality
 from heald_studio.score.score import Score
@@ -28,6 +30,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     quality: Quality | None = None
     parts: PartFigures | None = None
     """Which links, controls and icons of the document the page has, if the document is known."""
+    document: DocumentFigures | None = None
+    """What the page has of the document beside the target, if there is one."""
+    design2code: Design2Code | None = None
+    """The score by the definition of Design2Code, if the document is there."""
+    identity: Design2Code | None = None
+    """The same for the document against itself."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     first_preview_seconds: float | None = None

@@ -10,12 +10,14 @@ from PIL import Image
 
 from heald.core.errors import ConfigurationError
 from heald_studio.browser.page import MAX_PIXELS, TextBlock, Viewport
+from heald_studio.evaluate.page_document import PageDocument
 from heald_studio.evaluate.page_parts import PagePart
 from heald_studio.score.page_image import PageImage
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 _SCALE = re.compile(r"@([1-4])x$")
 _PHONE = 600
+_DOCUMENT_HEIGHT = 720  # of the window in which Design2Code renders documents
 _MAX_BYTES = 64 << 20
 
 
@@ -30,6 +32,11 @@ class EvaluationTarget(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[TextBlock, ...] | None = None
     parts: tuple[PagePart, ...] | None = None
     """Its links, controls, icons and photographs, if they are known."""
+    document: Path | None = None
+    """The HTML file that the picture was made from, if it lies beside it."""
+    truth: PageDocument | None = None
+    """What was read from that file."""
+    notes: tuple[str, ...] = ()
     group: str = ""
     """Its folder, such as `tuning` or `held`; figures are also computed for each group."""
     scale: int = 1
@@ -43,7 +50,8 @@ class EvaluationTarget(msgspec.Struct, frozen=True, kw_only=True):
     def viewport(self) -> Viewport:
         """The window in which its pages are rendered; no taller than the picture."""
         width, height = (max(side // self.scale, 16) for side in self.size)
-        return Viewport(min(width, 4096), min(height, 812 if width < _PHONE else 800))
+        tallest = _DOCUMENT_HEIGHT if self.document is not None else 812 if width < _PHONE else 800
+        return Viewport(min(width, 4096), min(height, tallest))
 
 
 def load_targets(where: Path | Sequence[Path | EvaluationTarget]) -> tuple[EvaluationTarget, ...]:
@@ -51,7 +59,8 @@ def load_targets(where: Path | Sequence[Path | EvaluationTarget]) -> tuple[Evalu
 
     `NAME.png` is a target; `NAME@2x.png` has two device pixels for each CSS pixel. `NAME.json` beside it may hold the
     text of the picture (`texts`); without it the text is read from the picture. It may also hold the links, controls,
-    icons and photographs of the document (`parts`); without them these are not compared.
+    icons and photographs of the document (`parts`); without them these are not compared. `NAME.html` beside it is the
+    document itself: it is rendered, and everything is compared with it. Other pictures of its folder are not targets.
     """
     if isinstance(where, Path):
         folder_targets = tuple(_targets_in_folder(where))
@@ -70,12 +79,17 @@ def load_targets(where: Path | Sequence[Path | EvaluationTarget]) -> tuple[Evalu
 
 def _targets_in_folder(folder: Path) -> Iterator[EvaluationTarget]:
     if not folder.is_dir():
-        raise ConfigurationError(f"{folder.name!r} is no folder; name the folder that holds the targets.")
+        raise ConfigurationError(f"{folder.name!r} is not a folder; name the folder that holds the targets.")
+    pictures: list[Path] = []
     for path in sorted(folder.rglob("*")):
-        within = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in within.parts)
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.suffix.lower() in _SUFFIXES and path.is_file() and not hidden:
-            yield _read_target(path, within.as_posix())
+            pictures.append(path)
+    with_document = {path.parent for path in pictures if path.with_suffix(".html").is_file()}
+    for path in pictures:
+        # A picture without a document, in a folder of documents, is one that these show.
+        if path.parent not in with_document or path.with_suffix(".html").is_file():
+            yield _read_target(path, path.relative_to(folder).as_posix())
 
 
 def _read_target(path: Path, within: str) -> EvaluationTarget:
@@ -87,11 +101,13 @@ def _read_target(path: Path, within: str) -> EvaluationTarget:
         raise ConfigurationError(f"The picture {path.name!r} is larger than {_MAX_BYTES >> 20} MB.")
     image = path.read_bytes()
     truth = _read_truth(path.with_suffix(".json"))
+    document = path.with_suffix(".html")
     return EvaluationTarget(
         name=_SCALE.sub("", stem),
         image=image,
         texts=truth.texts,
         parts=truth.parts,
+        document=document if document.is_file() else None,
         group=stem.partition("/")[0] if "/" in stem else "",
         scale=int(scale[1]) if scale else 1,
         size=_picture_size(image, path.name),

@@ -1,0 +1,153 @@
+"""Styles within a line: bold or slanted words among others, and the weight that the ink of a line has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log
+
+import numpy as np
+
+from heald_local.see.face_fits import Fit, fit_faces
+from heald_local.see.ink import FAINT, Ink
+from heald_local.see.line_icons import Draft, crop_ink
+from heald_local.see.ocr import OcrResult
+from heald_pictures.fonts import Face, faces, needs_wide
+from heald_pictures.rect import spanning
+
+DOUBTFUL = 0.93  # a line that looks less like its letters may have words in other styles, or another weight
+FEWEST_LETTERS = 2  # of a word that shows its style
+FEWEST_STYLED = 4  # letters of a run in another style than the line
+CLEAR_WORD = 0.9  # likeness of a word that shows its style
+CLEARLY = 0.04  # likeness by which the style of a word must be better than that of its line
+BETTER = 0.03  # likeness by which the runs must be better than the line as a whole, on average
+LEAST_GAP = 2  # pixels between two words
+NEAREST = 0.6  # heights of the line by which a gap may be off the place where a space was read
+HEAVIER = 0.1  # how much nearer, as a logarithm, the amount of ink must be to that of the other weight
+LARGEST = 24.0  # pixels of type whose weight is in doubt: larger letters show it
+LEAST_MASS = 40.0  # pixels of ink that show a weight
+MUCH_WORSE = 0.12  # likeness that the weight of the ink may cost
+SIZE_APART = 0.12  # the share by which the size of a run may differ from that of its line
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int  # columns of the line
+    end: int
+
+
+def split_by_style(ink: Ink, reading: OcrResult, fit: Fit) -> list[Draft] | None:
+    """Split a line into runs of words of one style; None if all of it has one, or it cannot be told."""
+    text = reading.text.strip()
+    if fit.likeness >= DOUBTFUL or " " not in text or needs_wide(text) or ink.underlined:
+        return None
+    words = _find_words(ink, reading)
+    if words is None:
+        return None
+    family = [face for face in faces() if face.family == fit.face.family]
+    styles = _even_styles(words, [_style_of(ink, word, fit, family) for word in words], fit.face)
+    if len(set(styles)) < 2:
+        return None
+    drafts: list[Draft] = []
+    start = 0
+    for end in range(1, len(words) + 1):
+        if end < len(words) and styles[end] is styles[start]:
+            continue
+        draft = _fit_run(ink, reading, words[start:end], styles[start], fit)
+        if draft is None:
+            return None
+        drafts.append(draft)
+        start = end
+    letters = [len(draft_reading.text) for _, draft_reading, _ in drafts]
+    mean = sum(count * draft_fit.likeness for count, (_, _, draft_fit) in zip(letters, drafts, strict=True))
+    return drafts if mean / sum(letters) >= fit.likeness + BETTER else None
+
+
+def weigh_line(ink: Ink, text: str, fit: Fit) -> Fit:
+    """Return the fit in the other weight, if the line has clearly as much ink as that."""
+    mass = float(ink.cover.sum())
+    if fit.likeness >= DOUBTFUL or fit.size > LARGEST or mass < LEAST_MASS or needs_wide(text):
+        return fit
+    kin = [face for face in faces() if (face.family, face.italic) == (fit.face.family, fit.face.italic)]
+    other = next((face for face in kin if face.bold != fit.face.bold), None)
+    if other is None:
+        return fit
+    refits = [
+        refit
+        for refit in fit_faces(ink, text, [other])
+        if abs(log(refit.size / fit.size)) <= SIZE_APART and refit.likeness >= fit.likeness - MUCH_WORSE
+    ]
+    is_nearer = bool(refits) and _distance(mass, refits[0], text) + HEAVIER <= _distance(mass, fit, text)
+    return refits[0] if is_nearer else fit
+
+
+def _distance(mass: float, fit: Fit, text: str) -> float:
+    """Return by how much the ink of a fit differs from that of a line, as a logarithm."""
+    drawn = float(fit.face.draw(text, fit.size).sum())
+    return abs(log(mass / max(drawn, 1.0)))
+
+
+def _find_words(ink: Ink, reading: OcrResult) -> list[_Word] | None:
+    """Find the columns of each word by the gaps of the ink; None if a space stands at no gap."""
+    if len(reading.places) != len(reading.text):
+        return None
+    filled = np.flatnonzero(ink.cover.max(axis=0) > FAINT)
+    steps = np.flatnonzero(np.diff(filled) > LEAST_GAP)
+    gaps = [(int(filled[at]) + 1, int(filled[at + 1])) for at in steps]
+    places = reading.columns(ink.rect)
+    words: list[_Word] = []
+    start, first = 0, 0
+    for number, letter in enumerate(reading.text):
+        if letter != " " or number in (0, len(reading.text) - 1):
+            continue
+        between = (places[number - 1] + places[number + 1]) / 2
+        gap = min(gaps, key=lambda span: abs(sum(span) / 2 - between), default=None)
+        if gap is None or abs(sum(gap) / 2 - between) > NEAREST * len(ink.cover) or gap[0] <= start:
+            return None
+        words.append(_Word(reading.text[first:number].strip(), start, gap[0]))
+        start, first = gap[1], number + 1
+    words.append(_Word(reading.text[first:].strip(), start, ink.cover.shape[1]))
+    return words if all(word.text for word in words) else None
+
+
+def _style_of(ink: Ink, word: _Word, line: Fit, family: Sequence[Face]) -> Face | None:
+    """Return the face of a word, if it shows one."""
+    if len(word.text) < FEWEST_LETTERS:
+        return None
+    alone = _crop(ink, word.start, word.end)
+    fits = fit_faces(alone, word.text, family, spacing=False) if alone is not None else []
+    near = [fit for fit in fits if abs(log(fit.size / line.size)) <= SIZE_APART]
+    if not near or near[0].likeness < CLEAR_WORD:
+        return None
+    same = max((fit.likeness for fit in near if fit.face is line.face), default=0.0)
+    return near[0].face if near[0].likeness >= same + CLEARLY else line.face
+
+
+def _even_styles(words: Sequence[_Word], styles: Sequence[Face | None], line: Face) -> list[Face]:
+    """Give words that show no style that of the word before; runs of few letters get the line's."""
+    even: list[Face] = []
+    current = next((style for style in styles if style is not None), line)
+    for style in styles:
+        current = style or current
+        even.append(current)
+    start = 0
+    for end in range(1, len(words) + 1):
+        if end < len(words) and even[end] is even[start]:
+            continue
+        if sum(len(word.text) for word in words[start:end]) < FEWEST_STYLED:
+            even[start:end] = [even[start - 1] if start else line] * (end - start)
+        start = end
+    return even
+
+
+def _fit_run(ink: Ink, reading: OcrResult, words: Sequence[_Word], face: Face, line: Fit) -> Draft | None:
+    alone = _crop(ink, words[0].start, words[-1].end)
+    text = " ".join(word.text for word in words)
+    fits = fit_faces(alone, text, [face], spacing=False) if alone is not None else []
+    if alone is None or not fits or abs(log(fits[0].size / line.size)) > SIZE_APART:
+        return None
+    return alone, replace(reading, text=text, letter_sure=(), places=()), fits[0]
+
+
+def _crop(ink: Ink, start: int, end: int) -> Ink | None:
+    rect = ink.rect
+    return crop_ink(ink, spanning((rect.x + start, rect.y, rect.x + end, rect.bottom)))

@@ -1,0 +1,71 @@
+"""The document beside a target's picture: renders it, and reads everything that a copy is compared with."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from heald_studio.browser.browser import Browser
+from heald_studio.browser.page import PageResponse, Serve, TextBlock, Viewport, media_type, project_path
+from heald_studio.evaluate.design2code import Design2Code, score_design2code
+from heald_studio.evaluate.document_blocks import TextArea, read_text_areas
+from heald_studio.evaluate.document_figures import DocumentParts, read_document_parts, with_document
+from heald_studio.evaluate.page_parts import PARTS_PROBE, PagePart, read_parts
+from heald_studio.score.page_image import decode_pixels
+
+_DIFFERENT = 8  # levels by which pixels differ
+
+
+class PageDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What is really on a page: its picture, its lines, its controls, its elements and its blocks."""
+
+    picture: bytes
+    texts: tuple[TextBlock, ...]
+    parts: tuple[PagePart, ...]
+    elements: DocumentParts
+    areas: tuple[TextArea, ...]
+    identity: Design2Code
+    """The document's score against itself, which is below 1 where the measure cannot tell blocks apart."""
+    missing: tuple[str, ...] = ()
+    """Fonts and pictures that the document asks for and that could not be loaded."""
+
+
+async def read_document(browser: Browser, path: Path, viewport: Viewport) -> PageDocument:
+    """Render the HTML file, with the files beside it and nothing else. Raises BrowserError."""
+    serve = serve_folder(path.parent)
+    rendering = await browser.render(serve, path.name, viewport, probe=with_document(PARTS_PROBE))
+    areas = await read_text_areas(browser, serve, path.name, viewport, rendering.picture)
+    return PageDocument(
+        picture=rendering.picture,
+        texts=rendering.texts,
+        parts=read_parts(rendering.probed),
+        elements=read_document_parts(rendering.probed),
+        areas=areas,
+        identity=await asyncio.to_thread(score_design2code, areas, areas),
+        missing=rendering.failed,
+    )
+
+
+def serve_folder(folder: Path) -> Serve:
+    """Return a `Serve` for the files of a folder."""
+    root = folder.resolve()
+
+    def serve(url: str) -> PageResponse | None:
+        path = project_path(url)
+        if path is None or "\0" in path:
+            return None
+        file = (root / path).resolve()
+        if not file.is_relative_to(root) or not file.is_file():
+            return None
+        return PageResponse(200, media_type(path), file.read_bytes())
+
+    return serve
+
+
+def changed_share(picture: bytes, other: bytes) -> float:
+    """Return the share of pixels that differ; 1 if the sizes do."""
+    pixels, others = decode_pixels(picture), decode_pixels(other)
+    if pixels.shape != others.shape:
+        return 1.0
+    return float((np.abs(pixels.astype(np.int16) - others) > _DIFFERENT).any(axis=2).mean())
