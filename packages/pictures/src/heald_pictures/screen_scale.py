@@ -5,6 +5,7 @@ import numpy as np
 from heald_pictures.regions import Pixels, label_islands
 
 LETTER = 7.5  # the least height of most letters on a page, in CSS pixels
+SMALLEST_LETTER = 5.0  # the same for a page of small type, whose edges show the ratio
 LEAST_LETTERS = 24
 SAMPLE = 900  # rows that are looked at for letters
 WIDEST = 2_560  # the widest page, in CSS pixels: no screen that people use is much wider
@@ -21,7 +22,7 @@ def reduction(pixels: int, ratio: int) -> int:
 
 
 def pixel_ratio(pixels: Pixels) -> int:
-    """Estimate the pixels for each CSS pixel, 1 to 8, by the edges of boxes, else by the height of letters.
+    """Estimate the pixels for each CSS pixel, 1 to 8, by the edges of boxes and the height of letters.
 
     A picture on which neither is found, such as a photograph, counts as a page of at most `WIDEST` CSS pixels.
     """
@@ -33,10 +34,12 @@ def pixel_ratio(pixels: Pixels) -> int:
         for ratio, screen in screens.items()
         if (350 <= screen <= 480 or screen >= 1000) and width % ratio == 0 and height >= 64 * ratio
     ]
-    detected = next((ratio for ratio in likely if _edges_on_grid(band, ratio)), None)
-    if detected is None and likely:
-        tall = _letter_height(band)
-        detected = next((ratio for ratio in likely if tall >= LETTER * ratio), None)
+    tall = _letter_height(band) if likely else 0.0
+    # Wide pages often have all their edges at even places; their letters show that nothing is enlarged.
+    legible = [ratio for ratio in likely if not tall or tall >= SMALLEST_LETTER * ratio]
+    detected = next((ratio for ratio in legible if _edges_on_grid(band, ratio)), None)
+    if detected is None:
+        detected = next((ratio for ratio in legible if tall >= LETTER * ratio), None)
     return max(detected or 1, -(-width // WIDEST))
 
 

@@ -109,7 +109,7 @@ def test_better_copies_score_higher() -> None:
     scores = [score(TARGET, copy).overall for copy in (TARGET, close, rough, wrong, blank)]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 5
-    assert scores[1] > 0.95 > scores[2] > scores[3] > 0.3 > scores[4]
+    assert scores[1] > 0.95 > scores[2] > scores[3] > 0.2 > scores[4]
 
 
 def test_lines_that_break_elsewhere_cost_nothing() -> None:

@@ -24,6 +24,8 @@ class Block(msgspec.Struct, frozen=True):
     h: float
     colour: Colour
     lines: int = 1
+    bold: float | None = None
+    italic: float | None = None
 
     @property
     def area(self) -> float:
@@ -45,7 +47,7 @@ def find_blocks(texts: Sequence[TextBlock], pixels: Pixels) -> list[Block]:
         words = normalise_text(text.text)
         area = _covered_pixels(text, pixels)
         if words and area is not None and (colour := _visible_colour(text, area)) is not None:
-            lines.append(Block(words, text.x, text.y, text.w, text.h, colour))
+            lines.append(Block(words, text.x, text.y, text.w, text.h, colour, bold=text.bold, italic=text.italic))
     return _join_paragraphs(sorted(lines, key=lambda line: (line.y, line.x)))
 
 
@@ -54,7 +56,25 @@ def join_blocks(first: Block, second: Block) -> Block:
     x, y = min(first.x, second.x), min(first.y, second.y)
     right, bottom = max(first.x + first.w, second.x + second.w), max(first.y + first.h, second.y + second.h)
     colour = first.colour if len(first.text) >= len(second.text) else second.colour
-    return Block(f"{first.text} {second.text}", x, y, right - x, bottom - y, colour, lines=first.lines + second.lines)
+    return Block(
+        f"{first.text} {second.text}",
+        x,
+        y,
+        right - x,
+        bottom - y,
+        colour,
+        lines=first.lines + second.lines,
+        bold=_joined_share(first, second, first.bold, second.bold),
+        italic=_joined_share(first, second, first.italic, second.italic),
+    )
+
+
+def _joined_share(first: Block, second: Block, share: float | None, other: float | None) -> float | None:
+    """Return a share of two texts together, by their lengths; None if one is unknown."""
+    if share is None or other is None:
+        return None
+    count = len(first.text) + len(second.text)
+    return (share * len(first.text) + other * len(second.text)) / count
 
 
 def background_colour(pixels: Pixels, x: int, y: int, w: int, h: int) -> Colour:

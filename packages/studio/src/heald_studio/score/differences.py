@@ -74,7 +74,7 @@ def _extra(block: Block) -> Difference:
 
 def _unread(place: TextBlock) -> Difference:
     box = round(place.x), round(place.y), round(place.w), round(place.h)
-    sentence = f"What looks like text at ({box[0]}, {box[1]}) could not be read, and is no text on the page."
+    sentence = f"What looks like text at ({box[0]}, {box[1]}) could not be read, and is not text on the page."
     return Difference("unread", box, sentence)
 
 

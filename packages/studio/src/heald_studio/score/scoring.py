@@ -48,7 +48,22 @@ async def score_variant(stack: Stack, files: Files, target: bytes) -> tuple[Vari
     except HealdError as error:
         _log.info("no score: %s", error)
         return None
-    return VariantScore(score.block, score.text, score.position, score.colour, score.ssim, score.overall), score
+    return variant_score(score), score
+
+
+def variant_score(score: Score) -> VariantScore:
+    """Return the figures of a score that a project stores."""
+    return VariantScore(
+        block=score.block,
+        text=score.text,
+        position=score.position,
+        colour=score.colour,
+        ssim=score.ssim,
+        overall=score.overall,
+        style=score.style,
+        shapes=score.shapes,
+        changed=score.changed,
+    )
 
 
 async def render_project(

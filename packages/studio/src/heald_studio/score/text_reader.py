@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from threading import Lock
 
+import msgspec
+
 from heald.core.distribution import install_advice
 from heald_pictures.colours import rgb_parts
 from heald_pictures.detector import find_detector
+from heald_pictures.elements import TextStyle
 from heald_pictures.errors import ModelsMissing, VisionError
 from heald_pictures.rect import Rect
 from heald_studio.browser.page import TextBlock
@@ -14,6 +17,8 @@ from heald_studio.score.page_image import PictureError
 LEAST_HEIGHT, MOST_HEIGHT = 8.0, 96.0
 LEAST_WIDTH = 1.7  # of a place, in heights: a narrower one may be an icon
 LEAST_REST = 1.6  # of what is left beside the lines on it, in heights: less is the margin of a line
+
+_BOLD = 600  # the least weight that a browser draws bold
 
 NO_READER = f"Reading text from a picture needs the extra local; install it with: {install_advice('local')}."
 SKETCHED = "The picture is a sketch, which a page does not look like; look at the page instead."
@@ -39,13 +44,17 @@ def read_text(image: bytes) -> tuple[TextBlock, ...]:
         raise PictureError(SKETCHED)
     lines = [line for text in detection.texts for line in text.lines]
     unread = find_unread(detection.text_places, [line.rect for line in lines])
-    blocks = [_block(line.text, line.rect, detection.ratio, rgb_parts(line.style.colour)) for line in lines]
+    blocks = [_block(line.text, line.rect, detection.ratio, line.style) for line in lines]
     blocks += [_block("", place, detection.ratio) for place in unread]
     return tuple(sorted(blocks, key=lambda line: (line.y, line.x)))
 
 
-def _block(text: str, rect: Rect, scale: int, colour: tuple[int, int, int] | None = None) -> TextBlock:
-    return TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale, colour)
+def _block(text: str, rect: Rect, scale: int, style: TextStyle | None = None) -> TextBlock:
+    block = TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale)
+    if style is None:
+        return block
+    bold, italic = float(style.weight >= _BOLD), float(style.italic)
+    return msgspec.structs.replace(block, colour=rgb_parts(style.colour), bold=bold, italic=italic)
 
 
 def find_unread(places: Sequence[Rect], lines: Sequence[Rect]) -> list[Rect]:
