@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,7 @@ class Talker:
     def __init__(self, name: str, *, look: int = 0, piece: int = 12, pause: float = 0.004) -> None:
         self.name = name
         self._look = look
+        self._answers = count(1)
         self._piece = piece
         self._pause = pause
 
@@ -167,6 +169,7 @@ class Talker:
         back, accent, head = LOOKS[self._look % len(LOOKS)]
         page = PAGE.format(title="Loom & Co", back=back, accent=accent, head=head)
         edit = {"path": "index.html", "edits": [{"old_text": head, "new_text": f"{head}, again"}]}
+        number = next(self._answers) if "numbered" in words else 0
         question = {"question": "Which colour shall it be?", "suggestions": ["Teal", "Amber"]}
         return {
             "hidden commands": [[S.call("run_command", command=text) for text in _hidden_commands(words)], "Denied."],
@@ -189,6 +192,8 @@ class Talker:
             "unfinished page": [
                 [S.call("create_file", path="index.html", content=BEGUN.format(turn=turn))] for turn in range(30)
             ],
+            "numbered answer": [f"This is answer {number}."],
+            "numbered page": [[S.call("create_file", path="index.html", content=_titled(f"Page {number}"))], "Done."],
             "scripted page": [[S.call("create_file", path="index.html", content=SCRIPTED)], "Done."],
             "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],
             "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],
@@ -263,6 +268,12 @@ def _hidden_commands(words: str) -> list[str]:
 def _long_command() -> str:
     more = "echo more\n" * 200
     return f"echo start\n{more}rm -f victim.txt\n{more}echo end"
+
+
+def _titled(title: str) -> str:
+    """A page with a heading, and long enough to be stopped while a slow model writes it."""
+    head = f"<!doctype html>\n<html lang='en'><head><title>{title}</title></head>"
+    return f"{head}<body><h1>{title}</h1>{MORE * 3}</body></html>"
 
 
 def _numbered() -> str:

@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Boundary } from "./parts/boundary";
+import { showTooltips } from "./parts/tooltip";
 import { App } from "./shell/app";
 import { applyTheme, storedTheme } from "./shell/theme";
 import { readToken } from "./wire/login";
@@ -27,6 +28,7 @@ import "./style/history.css";
 import "./style/compare.css";
 
 applyTheme(storedTheme());
+showTooltips();
 const token = readToken();
 const root = document.getElementById("root");
 if (root !== null) {

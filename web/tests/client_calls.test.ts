@@ -41,7 +41,7 @@ test("a snapshot brings the calls that wait", () => {
   expect(cards(conversation)[0]?.[1]).toBe("waits for a client");
 });
 
-test("results that an exchange began with are no message of the user", () => {
+test("results that an exchange began with are not message of the user", () => {
   const { transcript, messages } = folded("continued");
   expect(messages.map((message) => message.role)).toEqual(["tool", "assistant"]);
   expect(transcript.items.map((item) => item.kind)).toEqual(["text", "end"]);

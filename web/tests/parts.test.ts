@@ -105,7 +105,7 @@ test("an address ends before the sign that ends its sentence, and a host alone i
   expect(promptOf("e.g. a bakery", [])).toEqual({ text: "e.g. a bakery" });
 });
 
-test("an address among the words of a change is no page to capture", () => {
+test("an address among the words of a change is not a page to capture", () => {
   const words = "link the button to https://example.org/shop";
   expect(changeOf(` ${words}\n`, [])).toEqual({ text: words });
   expect(changeOf("https://example.org/shop", [])).toEqual({ url: "https://example.org/shop", text: "https://example.org/shop" });

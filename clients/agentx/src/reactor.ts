@@ -60,7 +60,7 @@ function readHandlers(reactor: Reactor): Map<string, Handler> {
     if (handler === undefined) continue;
     const kind = kinds.get(name);
     if (kind === undefined) throw new TypeError(`There is no handler "${name}"; the nearest name is "${nearest(name)}".`);
-    if (typeof handler !== "function") throw new TypeError(`The handler "${name}" is no function.`);
+    if (typeof handler !== "function") throw new TypeError(`The handler "${name}" is not a function.`);
     handlers.set(kind, (handler as Handler).bind(reactor));
   }
   if (handlers.size === 0) throw new TypeError("There is no handler; give one such as onTextDelta.");

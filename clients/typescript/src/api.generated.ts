@@ -10,6 +10,12 @@ export interface Accepted {
   seq: number;
 }
 
+export interface ActionView {
+  id: string;
+  text: string;
+  version: string;
+}
+
 export interface AgentView {
   name: string;
   description: string;
@@ -326,6 +332,7 @@ export interface HealthView {
   version?: string | null;
   sandbox?: string | null;
   exchanges?: number | null;
+  tasks?: Record<string, number> | null;
 }
 
 export interface Hunk {
@@ -517,6 +524,9 @@ export interface ProjectView {
   updated: number;
   targets: TargetPicture[];
   versions: VersionView[];
+  current: string;
+  undo: ActionView | null;
+  redo: ActionView | null;
 }
 
 export interface ProjectsView {
@@ -550,7 +560,7 @@ export interface ProviderView {
   name: string;
   key_set: boolean;
   variables: string[];
-  origin?: "" | "environment" | "keyring";
+  origin?: "" | "environment" | "file" | "keyring";
   is_local?: boolean;
   is_running?: boolean;
   address?: string;
@@ -558,6 +568,7 @@ export interface ProviderView {
 
 export interface ProvidersView {
   providers: ProviderView[];
+  key_place: "encrypted_file" | "file" | "keyring";
 }
 
 export interface PruneBody {
@@ -827,7 +838,7 @@ export interface StudioView {
   defaults: Defaults;
   has_keys: boolean;
   chromium: boolean;
-  figma: "" | "environment" | "keyring";
+  figma: "" | "environment" | "file" | "keyring";
   design_systems: string[];
   examples: Example[];
 }
@@ -890,6 +901,17 @@ export interface ToolsView {
   families: Record<string, string[]>;
 }
 
+export interface TryView {
+  number: number;
+  session: string;
+  model: string;
+  status: "cancelled" | "completed" | "failed" | "limit" | "queued" | "running";
+}
+
+export interface UndoBody {
+  action?: string;
+}
+
 export interface UpdateBody {
   kind: "update";
   base: BaseBody;
@@ -910,6 +932,9 @@ export interface VariantScore {
   colour: number;
   ssim: number;
   overall: number;
+  style?: number | null;
+  shapes?: number | null;
+  changed?: number | null;
 }
 
 export interface VariantView {
@@ -929,6 +954,9 @@ export interface VariantView {
   entry: string | null;
   pages: SitePage[];
   preview: string;
+  number: number;
+  tries: TryView[];
+  removed: boolean;
 }
 
 export interface VersionView {

@@ -304,6 +304,7 @@ export interface RequestWithdrawn {
 }
 
 export interface ResponseRequested {
+  begin?: number | null;
   continues?: boolean;
   exchange: string;
   input: string;

@@ -37,8 +37,24 @@ export class ProjectsApi {
     return this.http.post(this.http.route("projects", id, "versions"), body);
   }
 
-  act(id: string, base: Base, action: "cancel" | "retry" | "choose"): Promise<VersionView> {
+  /** Undo the last action. With the id of an action, another one is refused. */
+  undo(id: string, action = ""): Promise<ProjectView> {
+    return this.http.post(this.http.route("projects", id, "undo"), { action });
+  }
+
+  /** Do again what was undone last. */
+  redo(id: string, action = ""): Promise<ProjectView> {
+    return this.http.post(this.http.route("projects", id, "redo"), { action });
+  }
+
+  /** `retry` adds a try and keeps the earlier ones; `remove` can be undone. */
+  act(id: string, base: Base, action: "cancel" | "retry" | "choose" | "remove"): Promise<VersionView> {
     return this.http.post(this.at(id, base, action));
+  }
+
+  /** Show another try of a variant, by its number, counted from 1. */
+  chooseTry(id: string, base: Base, number: number): Promise<VersionView> {
+    return this.http.post(this.http.route("projects", id, "versions", base.version, "variants", base.variant, "tries", number, "choose"));
   }
 
   /** Retry the variants of a version that failed. */

@@ -1,7 +1,7 @@
 /** A session: its conversation, and beside it its files and its log. */
 
 import { Suspense, useCallback, useState } from "react";
-import { useFollowed } from "../live/hooks";
+import { useFollowed, useLive } from "../live/hooks";
 import { textOf } from "../log/content";
 import type { UserItem } from "../log/item";
 import { Boundary } from "../parts/boundary";
@@ -9,6 +9,7 @@ import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { lazyPart } from "../parts/lazy_part";
 import { Segmented } from "../parts/segmented";
+import { firstWords } from "../parts/format";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
@@ -32,7 +33,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
     (item: UserItem, text: string) => {
       const images = item.message.content.filter((block) => block.type === "image" || block.type === "file");
       const content: Content = [{ type: "text", text }, ...images];
-      forked(id, item.before)
+      forked(id, item.before, firstWords(text))
         .then(async (fork) => {
           await sessions.send(fork, content);
           go("session", fork);
@@ -41,15 +42,23 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
     },
     [id],
   );
+  const live = useLive();
   const retry = useCallback(
     (item: UserItem) => {
+      const tip = live.at(id)?.conversation.seq ?? 0;
       sessions
         .rewind(id, Math.max(0, item.before))
-        .then(() => sessions.send(id, item.message.content as Content))
+        .then(() =>
+          sessions.send(id, item.message.content as Content).catch(async (error: unknown) => {
+            await sessions.rewind(id, tip); // what was there before is better than nothing
+            throw error;
+          }),
+        )
         .catch(showFailure);
     },
-    [id],
+    [id, live],
   );
+  const switchTo = useCallback((seq: number) => void sessions.rewind(id, seq).catch(showFailure), [id]);
   const error = info.error ?? followed?.error;
   const first = followed?.conversation.messages[0];
   const title = info.value?.title || firstWords(first === undefined ? "" : (first.said ?? textOf(first)));
@@ -99,7 +108,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
       </header>
       <div className={`session-body ${side === "chat" ? "" : "with-side"}`}>
         <div className="session-chat">
-          <Thread session={id} followed={followed} onBranch={branch} onRetry={retry} />
+          <Thread session={id} followed={followed} onBranch={branch} onRetry={retry} onSwitch={switchTo} />
           <Composer session={id} conversation={conversation} />
         </div>
         {side !== "chat" && (
@@ -124,16 +133,11 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
 }
 
 /** A session that begins as this one was at an event; before the first event that is a new one with the same settings. */
-async function forked(id: string, at: number): Promise<string> {
-  if (at > 0) return (await sessions.fork(id, at)).id;
+async function forked(id: string, at: number, title: string): Promise<string> {
+  if (at > 0) return (await sessions.fork(id, at, title)).id;
   const { settings } = await sessions.one(id);
   const creation = Object.fromEntries(
     Object.entries(settings).filter(([name, value]) => value !== null && ["model", "tools", "instructions", "permissions", "workspace"].includes(name)),
   );
-  return (await sessions.create(creation)).id;
-}
-
-function firstWords(text: string): string {
-  const line = text.trim().split("\n")[0] ?? "";
-  return line.length > 80 ? `${line.slice(0, 80)}…` : line;
+  return (await sessions.create({ ...creation, title })).id;
 }

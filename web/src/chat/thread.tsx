@@ -2,12 +2,15 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Followed } from "../live/live";
+import type { Crossing } from "../log/branches";
 import type { Conversation, Status } from "../log/conversation";
 import type { Item, UserItem } from "../log/item";
 import { Boundary } from "../parts/boundary";
+import { Button } from "../parts/button";
 import { SessionContext } from "../parts/picture";
 import { VirtualList } from "../parts/virtual";
-import { Elapsed } from "./elapsed";
+import { BranchSteps } from "./branch_steps";
+import { Elapsed, Remaining } from "./elapsed";
 import { Ended, Notice, Said, Thought, UserMessage } from "./messages";
 import { ServerTool } from "./sources";
 import { ToolCard } from "./tool_card";
@@ -17,22 +20,27 @@ interface Props {
   followed: Followed;
   onBranch?(item: UserItem, text: string): void;
   onRetry?(item: UserItem): void;
+  /** Shows another branch: the conversation as it was at an event. */
+  onSwitch?(seq: number): void;
   /** What is shown of a text of the agent; all of it by default. */
   display?(text: string): string;
   /** Which items are shown; all of them by default. */
   show?(item: Item): boolean;
 }
 
-export function Thread({ session, followed, onBranch, onRetry, display, show }: Props) {
+export function Thread({ session, followed, onBranch, onRetry, onSwitch, display, show }: Props) {
   const { conversation } = followed;
   const idle = conversation.exchange === null;
   const render = useCallback(
     (item: Item) => (
       <Boundary level="item" resetKey={item}>
         <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} display={display} />
+        {item.kind === "user" && !item.steered && onSwitch !== undefined && (
+          <BranchSteps crossing={conversation.branchesAt(item.before + 1)} idle={idle} onSwitch={onSwitch} />
+        )}
       </Boundary>
     ),
-    [session, idle, onBranch, onRetry, display],
+    [session, conversation, idle, onBranch, onRetry, onSwitch, display],
   );
   if (!followed.complete && conversation.transcript.items.length === 0) {
     return (
@@ -51,7 +59,12 @@ export function Thread({ session, followed, onBranch, onRetry, display, show }: 
         seq={conversation.seq}
         busy={!followed.complete}
         render={render}
-        footer={<Working conversation={conversation} />}
+        footer={
+          <>
+            {onSwitch !== undefined && idle && <Behind crossing={conversation.branchesBehind()} onSwitch={onSwitch} />}
+            <Working conversation={conversation} />
+          </>
+        }
       />
       <Announcer conversation={conversation} />
     </SessionContext>
@@ -96,8 +109,23 @@ export const WORDS: Record<Status, string> = {
 
 /** What the agent does. A call of a client is nothing that the reader of the page could decide. */
 export function statusWords(conversation: Conversation): string {
+  if (conversation.nextAttempt !== null) return `Waiting for attempt ${conversation.nextAttempt.number}`;
   const waitsForClient = conversation.clientCalls.size > 0 && conversation.approvals.size + conversation.questions.size === 0;
   return conversation.status === "waiting" && waitsForClient ? "Waiting for a client" : WORDS[conversation.status];
+}
+
+/** What was said here once and is not part of the conversation now. */
+function Behind({ crossing, onSwitch }: { crossing: Crossing | null; onSwitch(seq: number): void }) {
+  const { previous } = crossing ?? {};
+  if (crossing === null || previous === null || previous === undefined) return null;
+  return (
+    <div className="note info branches-behind">
+      <span className="grow">The conversation went on from here before.</span>
+      <Button small icon="branch" onClick={() => onSwitch(previous)}>
+        Bring it back
+      </Button>
+    </div>
+  );
 }
 
 /** There until the exchange is over, and never gone earlier. */
@@ -107,7 +135,12 @@ function Working({ conversation }: { conversation: Conversation }) {
     <div className="working" data-testid="working">
       <span className="spinner" aria-hidden="true" />
       <span>{statusWords(conversation)}</span>
-      {conversation.began > 0 && (
+      {conversation.nextAttempt !== null && (
+        <span className="faint">
+          <Remaining until={conversation.nextAttempt.time} />
+        </span>
+      )}
+      {conversation.nextAttempt === null && conversation.began > 0 && (
         <span className="faint">
           <Elapsed since={conversation.began} />
         </span>
@@ -119,9 +152,9 @@ function Working({ conversation }: { conversation: Conversation }) {
 /** Says what changes, for those who do not see it: states, not every word. */
 function Announcer({ conversation }: { conversation: Conversation }) {
   const [words, setWords] = useState("");
-  const before = useRef<{ status: Status; running: boolean }>({ status: "idle", running: false });
+  const before = useRef({ status: "", running: false });
   const running = conversation.exchange !== null;
-  const { status } = conversation;
+  const status = statusWords(conversation);
   useEffect(() => {
     const last = before.current;
     before.current = { status, running };
@@ -130,8 +163,7 @@ function Announcer({ conversation }: { conversation: Conversation }) {
       const outcome = end?.response.status;
       setWords(outcome === "completed" ? "The answer is complete." : `The request ended: ${outcome ?? "unknown"}.`);
     } else if (running && status !== last.status) {
-      const words = statusWords(conversation);
-      setWords(words === WORDS.waiting ? "The agent waits for you." : `${words}.`);
+      setWords(status === WORDS.waiting ? "The agent waits for you." : `${status}.`);
     }
   }, [status, running, conversation]);
   return (

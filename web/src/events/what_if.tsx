@@ -6,6 +6,7 @@ import type { LogEvent } from "../log/event";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Segmented } from "../parts/segmented";
+import { firstWords } from "../parts/format";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
@@ -55,7 +56,8 @@ export function WhatIf({ session, event, onClose }: Props) {
   const fork = () => {
     setBusy(true);
     sessions
-      .fork(session, event.seq, undefined, change())
+      .one(session)
+      .then(({ title }) => sessions.fork(session, event.seq, part === "prompt" ? firstWords(text) : `${title || "Session"} · another ${part}`, change()))
       .then((view) => {
         onClose();
         go("compare", session, view.id);

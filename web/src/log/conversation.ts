@@ -5,6 +5,7 @@
  */
 
 import { Assembler } from "./assembler";
+import { Branches, type Crossing } from "./branches";
 import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult } from "./content";
 import type { ApprovalRequest, ClientCall, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
 import { Transcript } from "./transcript";
@@ -45,11 +46,14 @@ export class Conversation {
   usage: Usage = {};
   costUsd: number | null = 0;
   error: ErrorInfo | null = null;
+  /** The attempt that is waited for, and when it begins, in seconds; null while none is. */
+  nextAttempt: { number: number; time: number } | null = null;
   events: LogEvent[] = [];
 
   readonly transcript = new Transcript();
   readonly assembler = new Assembler();
   private readonly course = new Course();
+  private readonly branches = new Branches();
   private said: { seq: number; message: Message }[] = [];
   private open: ToolCall[] = [];
   private readonly history: Message[];
@@ -73,13 +77,30 @@ export class Conversation {
     this.version += 1;
     this.seq = event.seq;
     this.events.push(event);
+    this.branches.feed(event, this.holds);
     this.settleState(event);
     this.transcript.feed(event);
-    if (event.type === "session_rewound") this.transcript.keep((seq) => this.course.holds(seq));
+    if (event.type === "session_rewound") this.transcript.keep(this.holds);
   }
 
+  /** The other branches at a request, by its event; null if there are none. */
+  branchesAt(request: number): Crossing | null {
+    return this.branches.beside(request);
+  }
+
+  /** The branches that once continued the end of the conversation; null if there are none. */
+  branchesBehind(): Crossing | null {
+    return this.branches.behind(this.holds);
+  }
+
+  private readonly holds = (seq: number): boolean => this.course.holds(seq);
+
   private settleState(event: LogEvent): void {
+    if (ENDS_WAIT.has(event.type)) this.nextAttempt = null;
     switch (event.type) {
+      case "retry_scheduled":
+        this.nextAttempt = { number: event.data.attempt, time: event.time + event.data.delay_s };
+        return;
       case "exchange_request":
         this.exchange = event.exchange;
         this.began = event.time;
@@ -211,6 +232,9 @@ export class Conversation {
     this.costUsd = isPriced ? (this.costUsd ?? 0) + (response.cost_usd ?? 0) : null;
   }
 }
+
+/** Events after which no attempt is waited for any more. */
+const ENDS_WAIT: ReadonlySet<string> = new Set(["message_start", "conversation_thinking", "conversation_responding", "exchange_response", "exchange_request"]);
 
 /** The one reducer: replay, reload and live all go through here. */
 export function fold(state: Conversation, event: LogEvent): Conversation {

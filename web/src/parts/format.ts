@@ -19,6 +19,11 @@ export function money(usd: number): string {
   return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** A share from 0 to 1 in whole percent, never rounded up: only what is complete is 100 %. */
+export function wholePercent(share: number): string {
+  return `${Math.floor(share * 100 + 1e-9)} %`;
+}
+
 /** A moment, in seconds or as ISO text, as a date that a person can place. */
 export function ago(moment: number | string, now = Date.now()): string {
   const time = typeof moment === "string" ? Date.parse(moment) : moment * 1000;
@@ -38,4 +43,10 @@ export function inPlainWords(text: string): string {
 /** Text that is only read: characters that hide or reorder text stand as their code. Summaries have such codes already. */
 export function plain(text: string): string {
   return escapeHidden(text).replaceAll("⟦\\u27e6⟧", "⟦").replaceAll("⟦\\u27e7⟧", "⟧");
+}
+
+/** The first line of a text, shortened: a title. */
+export function firstWords(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line;
 }

@@ -50,7 +50,7 @@ export function Segmented<T extends string>({ label, value, choices, onChange, t
             type="button"
             {...state}
             tabIndex={on ? 0 : -1}
-            title={choice.bare ? choice.label : undefined}
+            data-tip={choice.icon === undefined ? undefined : choice.label}
             aria-label={choice.label}
             onClick={() => onChange(choice.value)}
           >

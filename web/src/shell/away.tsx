@@ -5,7 +5,7 @@ import { useConnection, useLive } from "../live/hooks";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 
-/** A connection that is lost for a moment only is nobody's concern, in milliseconds. */
+/** Grace period before the banner, in milliseconds. */
 const SHORT = 1200;
 
 /** Whether the server has been away for longer than a moment. */

@@ -1,21 +1,32 @@
-/** The keys of providers: set, tested and removed. A key goes to the server's keyring and never comes back. */
+/** The keys of providers: set, tested and removed. A key is stored on the server's machine and never comes back. */
 
 import { useState } from "react";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { showFailure, showToast } from "../parts/toasts";
 import { keys, type KeyTest } from "../studio/calls";
-import type { ProviderView } from "../wire/api";
+import type { ProvidersView, ProviderView } from "../wire/api";
 import { ApiError } from "../wire/rest";
+
+export type KeyPlace = ProvidersView["key_place"];
+
+/** Where a key goes, said before it is typed. */
+export const KEY_PLACES: Record<KeyPlace, string> = {
+  keyring: "It is stored in the keyring of the server's machine.",
+  encrypted_file: "The server's machine has no keyring: the key is stored in a file, encrypted with HEALD_KEYS_SECRET.",
+  file: "The server's machine has no keyring: the key is stored unencrypted in a file that only the server's user can read. Start the server with HEALD_KEYS_SECRET to encrypt it.",
+};
 
 interface Props {
   provider: ProviderView;
+  /** Where the server would store a key. */
+  place: KeyPlace;
   /** The calls that store, test and remove its key. */
   calls?: Pick<typeof keys, "store" | "remove" | "test">;
   onChanged(): void;
 }
 
-export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
+export function ProviderRow({ provider, place, calls = keys, onChanged }: Props) {
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
@@ -70,7 +81,7 @@ export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
             {provider.key_set ? "Replace key" : "Set key"}
           </Button>
         )}
-        {provider.origin === "keyring" && (
+        {(provider.origin === "keyring" || provider.origin === "file") && (
           <Button small look="danger" disabled={busy} onClick={() => void drop()}>
             Remove
           </Button>
@@ -98,7 +109,7 @@ export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
           <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>
             Save and test
           </Button>
-          <p className="faint">It is kept in the keyring of the machine that the server runs on.</p>
+          <p className="faint">{KEY_PLACES[place]}</p>
         </form>
       )}
       {tested !== null && (

@@ -60,14 +60,14 @@ export function Settings() {
       </section>
       <section className="card stack" aria-labelledby="providers">
         <h2 id="providers">Providers</h2>
-        <p className="muted">A key that you set here is kept in the keyring of the server's machine. The page never sees it again.</p>
+        <p className="muted">A key that you set here is stored on the server's machine and is never sent back to the page.</p>
         <Known fetched={keys}>
           {(value) => (
             <ul className="plain-list">
               {sorted(value.providers).map((provider) => (
-                <ProviderRow key={provider.name} provider={provider} onChanged={keys.reload} />
+                <ProviderRow key={provider.name} provider={provider} place={value.key_place} onChanged={keys.reload} />
               ))}
-              {design.value !== null && <ProviderRow provider={figmaRow(design.value.figma)} calls={figmaKeys} onChanged={design.reload} />}
+              {design.value !== null && <ProviderRow provider={figmaRow(design.value.figma)} place={value.key_place} calls={figmaKeys} onChanged={design.reload} />}
             </ul>
           )}
         </Known>

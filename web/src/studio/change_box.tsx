@@ -64,9 +64,10 @@ export function ChangeBox({ project, version, session, selected, onClear, busy, 
     return () => document.removeEventListener("keydown", focus);
   }, []);
 
+  const selectedPath = selected?.path ?? null; // the same element of a new version takes no focus away
   useEffect(() => {
-    if (selected !== null) box.current?.querySelector("textarea")?.focus();
-  }, [selected]);
+    if (selectedPath !== null) box.current?.querySelector("textarea")?.focus();
+  }, [selectedPath]);
 
   // The queue sends; it is only told when the version that is shown can be changed.
   const send = useEffectEvent(onSend);

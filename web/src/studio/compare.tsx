@@ -1,6 +1,7 @@
 /** The target and what was made of it, one over the other. */
 
 import { useState } from "react";
+import { wholePercent } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
 import { useFetched } from "../shell/fetched";
@@ -15,6 +16,8 @@ const MEASURES = [
   ["text", "Text"],
   ["position", "Position"],
   ["colour", "Colour"],
+  ["style", "Style"],
+  ["shapes", "Shapes"],
   ["ssim", "Look"],
 ] as const;
 
@@ -53,7 +56,7 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
             {MEASURES.map(([name, words]) => [name, words, score[name]] as const).map(([name, words, value]) => (
               <div key={name}>
                 <dt>{words}</dt>
-                <dd>{typeof value === "number" ? `${Math.round(value * 100)} %` : "–"}</dd>
+                <dd>{typeof value === "number" ? wholePercent(value) : "–"}</dd>
               </div>
             ))}
           </dl>

@@ -1,8 +1,9 @@
 /** Changes a selected element by hand: its text, colours, size, space and picture. No model is asked. */
 
-import { useState } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button, IconButton } from "../parts/button";
-import type { Element } from "./frame";
+import { faultOf, type Property } from "./css_value";
+import type { Element, LiveEdit } from "./frame";
 
 export interface ElementEdit {
   path: string;
@@ -15,41 +16,51 @@ export interface ElementEdit {
 interface Props {
   path: string;
   element: Element;
-  onApply(edit: ElementEdit): Promise<void>;
+  /** Shows the changes in the preview; null shows the page as it is. */
+  onPreview(edit: LiveEdit | null): void;
+  /** Whether it was applied. */
+  onApply(edit: ElementEdit): Promise<boolean>;
   onClose(): void;
 }
 
-export function ElementPanel({ path, element, onApply, onClose }: Props) {
-  const [text, setText] = useState(element.text ?? "");
-  const [color, setColor] = useState(element.color);
-  const [background, setBackground] = useState(element.background);
-  const [size, setSize] = useState(element.size);
-  const [padding, setPadding] = useState(element.padding);
-  const [source, setSource] = useState(element.source ?? "");
+/** What was written and is not applied yet; what is missing is as in the page. */
+interface Draft {
+  text?: string;
+  source?: string;
+  style: Partial<Record<Property, string>>;
+}
+
+const UNCHANGED: Draft = { style: {} };
+
+export function ElementPanel({ path, element, onPreview, onApply, onClose }: Props) {
+  const [draft, setDraft] = useState<Draft>(UNCHANGED);
   const [busy, setBusy] = useState(false);
-  const style = Object.fromEntries(
-    (
-      [
-        ["color", color, element.color],
-        ["background-color", background, element.background],
-        ["font-size", size, element.size],
-        ["padding", padding, element.padding],
-      ] as const
-    )
-      .filter(([, now, before]) => now.trim() !== before)
-      .map(([name, now]) => [name, now.trim()]),
-  );
-  const changed = element.text !== null && text !== element.text;
-  const pictured = element.source !== null && source !== element.source;
-  const nothing = !changed && !pictured && Object.keys(style).length === 0;
+  const current: Record<Property, string> = { color: element.color, "background-color": element.background, "font-size": element.size, padding: element.padding };
+  const written = (Object.entries(draft.style) as [Property, string][]).filter(([property, value]) => value.trim() !== current[property]);
+  const faults = new Map(written.map(([property, value]) => [property, faultOf(property, value)] as const).filter(([, fault]) => fault !== ""));
+  const style = Object.fromEntries(written.filter(([property]) => !faults.has(property)).map(([property, value]) => [property, value.trim()]));
+  const text = element.text !== null && draft.text !== undefined && draft.text !== element.text ? draft.text : undefined;
+  const source = element.source !== null && draft.source !== undefined && draft.source !== element.source ? draft.source : undefined;
+  const nothing = text === undefined && source === undefined && Object.keys(style).length === 0;
+  const preview = useEffectEvent(() => onPreview(nothing ? null : { path, style, ...(text === undefined ? {} : { text }), ...(source === undefined ? {} : { source }) }));
+  useEffect(() => preview(), [draft, element]);
+  const endPreview = useEffectEvent(() => onPreview(null));
+  useEffect(() => () => endPreview(), []);
   const apply = () => {
-    if (nothing || busy) return;
+    if (nothing || busy || faults.size > 0) return;
     setBusy(true);
     const edit: ElementEdit = { path, style };
-    if (changed) Object.assign(edit, { text, before: element.text });
-    if (pictured) edit.attributes = { src: source };
-    void onApply(edit).finally(() => setBusy(false));
+    if (text !== undefined) Object.assign(edit, { text, before: element.text });
+    if (source !== undefined) edit.attributes = { src: source };
+    void onApply(edit)
+      .then((isApplied) => isApplied && setDraft(UNCHANGED))
+      .finally(() => setBusy(false));
   };
+  const field = (property: Property) => ({
+    value: draft.style[property] ?? current[property],
+    fault: faults.get(property) ?? "",
+    onChange: (value: string) => setDraft((now) => ({ ...now, style: { ...now.style, [property]: value } })),
+  });
   return (
     <form
       className="element-panel"
@@ -67,19 +78,32 @@ export function ElementPanel({ path, element, onApply, onClose }: Props) {
       {element.text !== null && (
         <label className="stack">
           <span>Text</span>
-          <textarea className="field" aria-label="Text" rows={2} value={text} onChange={(event) => setText(event.target.value)} />
+          <textarea
+            className="field"
+            aria-label="Text"
+            rows={2}
+            value={draft.text ?? element.text}
+            onChange={(event) => setDraft((now) => ({ ...now, text: event.target.value }))}
+          />
         </label>
       )}
-      {element.source !== null && <Field label="Picture" value={source} onChange={setSource} />}
+      {element.source !== null && (
+        <Field label="Picture" value={draft.source ?? element.source} fault="" onChange={(value) => setDraft((now) => ({ ...now, source: value }))} />
+      )}
       <div className="element-grid">
-        <Colour label="Colour" value={color} onChange={setColor} />
-        <Colour label="Background" value={background} onChange={setBackground} />
-        <Field label="Font size" value={size} onChange={setSize} />
-        <Field label="Padding" value={padding} onChange={setPadding} />
+        <Colour label="Colour" {...field("color")} />
+        <Colour label="Background" {...field("background-color")} />
+        <Field label="Font size" {...field("font-size")} />
+        <Field label="Padding" {...field("padding")} />
       </div>
-      <Button look="primary" type="submit" disabled={nothing || busy}>
-        Apply as new version
-      </Button>
+      <div className="row element-foot">
+        <Button disabled={draft === UNCHANGED || busy} onClick={() => setDraft(UNCHANGED)}>
+          Reset
+        </Button>
+        <Button look="primary" type="submit" className="grow" disabled={nothing || busy || faults.size > 0}>
+          Apply as new version
+        </Button>
+      </div>
     </form>
   );
 }
@@ -87,27 +111,41 @@ export function ElementPanel({ path, element, onApply, onClose }: Props) {
 interface FieldProps {
   label: string;
   value: string;
+  /** What is wrong with the value; empty if nothing is. */
+  fault: string;
   onChange(value: string): void;
 }
 
-function Field({ label, value, onChange }: FieldProps) {
-  return (
-    <label className="stack">
-      <span>{label}</span>
-      <input className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} />
-    </label>
-  );
-}
-
-function Colour({ label, value, onChange }: FieldProps) {
+function Field({ label, value, fault, onChange, children }: FieldProps & { children?: ReactNode }) {
+  const name = useId();
   return (
     <div className="stack">
       <span aria-hidden="true">{label}</span>
       <span className="row">
-        <input type="color" aria-label={`${label}: pick`} value={hexOf(value)} onChange={(event) => onChange(event.target.value)} />
-        <input className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} />
+        {children}
+        <input
+          className="field"
+          aria-label={label}
+          aria-invalid={fault !== ""}
+          aria-describedby={fault === "" ? undefined : name}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </span>
+      {fault !== "" && (
+        <span className="field-fault" id={name} role="alert">
+          {fault}
+        </span>
+      )}
     </div>
+  );
+}
+
+function Colour(props: FieldProps) {
+  return (
+    <Field {...props}>
+      <input type="color" aria-label={`${props.label}: pick`} value={hexOf(props.value)} onChange={(event) => props.onChange(event.target.value)} />
+    </Field>
   );
 }
 

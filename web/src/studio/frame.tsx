@@ -8,6 +8,7 @@
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import type { Draft } from "../log/drafts";
 import { asDocument } from "./draft";
+import { asPressedKey, type PressedKey } from "./preview_keys";
 
 /** A page at an address, or one that is still being written, with the address that its preview will have. */
 export type Source = { src: string } | { draft: Draft; base: string };
@@ -18,7 +19,9 @@ export type PreviewMessage =
   | { heald: "error"; message: string }
   | { heald: "selected"; html: string; path: string; index: number; count?: number; element: Element }
   | { heald: "size"; width: number; height: number }
+  | { heald: "lost" }
   | { heald: "escape" }
+  | ({ heald: "key" } & PressedKey)
   | { heald: "ready" }
   | { heald: "page"; path: string; missing: boolean }
   | { heald: "outside"; address: string }
@@ -36,12 +39,23 @@ export interface Element {
   padding: string;
 }
 
+/** A change by hand that is shown before it is applied. */
+export interface LiveEdit {
+  path: string;
+  text?: string;
+  source?: string;
+  style: Readonly<Record<string, string>>;
+}
+
 interface Props {
   source: Source | null;
   title: string;
   /** Changes to load the same again. */
   count?: number;
   selecting?: boolean;
+  /** The path of the selected element; empty if there is none. */
+  selection?: string;
+  edit?: LiveEdit | null;
   /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
   pause?: number;
   inert?: boolean;
@@ -59,7 +73,7 @@ const MOST = 6000;
 /** A page that does not say that it is there is shown after so many milliseconds. */
 const LATE = 3000;
 
-/** An answer without the preview's script is no page of the project: it is asked for anew, after these pauses in milliseconds. */
+/** An answer without the preview's script is not a page of the project: it is asked for anew, after these pauses in milliseconds. */
 const SILENT = 1500;
 const PAUSES = [500, 2000, 6000];
 
@@ -70,7 +84,7 @@ interface Slot {
   html: string | null;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, selection = "", edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
   const last = useRef(0);
@@ -165,6 +179,9 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
     frame?.contentWindow?.postMessage({ heald: "select", on: selecting }, "*");
   }, [selecting, slots.shown]);
 
+  useEffect(() => postToShown(box.current, { heald: "mark", path: selection }), [selection, slots.shown]);
+  useEffect(() => postToShown(box.current, { heald: "edit", edit }), [edit, slots.shown]);
+
   const waiting = slots.shown === null;
   useEffect(() => onWaiting?.(waiting), [waiting, onWaiting]);
 
@@ -190,6 +207,10 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
       )}
     </div>
   );
+}
+
+function postToShown(box: HTMLElement | null, message: object): void {
+  box?.querySelector<HTMLIFrameElement>("iframe.shown")?.contentWindow?.postMessage(message, "*");
 }
 
 function asPreviewMessage(data: unknown): PreviewMessage | null {
@@ -222,6 +243,12 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
       return { heald: "outside", address: text(said["address"], 500) };
     case "ready":
       return { heald: "ready" };
+    case "lost":
+      return { heald: "lost" };
+    case "key": {
+      const key = asPressedKey(said);
+      return key === null ? null : { heald: "key", ...key };
+    }
     case "escape":
       return { heald: "escape" };
     case "size":

@@ -5,7 +5,7 @@ import { countOf } from "../parts/diff";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useFetched } from "../shell/fetched";
-import { isRunning, projects, type ProjectView, type VersionView } from "../wire/api";
+import { isRunning, presentVariants, projects, type ProjectView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 
 interface Props {
@@ -39,12 +39,12 @@ export function History({ project, current, away, onOpen, onRestore }: Props) {
                 <span className="truncate grow history-title" title={version.text}>
                   {version.text || KINDS[version.kind]}
                 </span>
-                {at === 0 && <span className="badge accent">Latest</span>}
+                {version.id === project.current && <span className="badge accent">{at === 0 ? "Latest" : "Current"}</span>}
               </span>
               <span className="faint history-words">
                 {KINDS[version.kind]} {ago(version.created)}
                 {version.base !== null && ` from ${nameOf(versions, version.base)}`}
-                {version.variants.length > 1 && ` · ${version.variants.length} variants`}
+                {presentVariants(version).length > 1 && ` · ${presentVariants(version).length} variants`}
               </span>
               <Changed project={project.id} version={version} />
             </div>
@@ -52,7 +52,7 @@ export function History({ project, current, away, onOpen, onRestore }: Props) {
               <Button small aria-label={`Open version ${version.number}`} onClick={() => onOpen(version)}>
                 Open
               </Button>
-              {at > 0 && (
+              {version.id !== project.current && (
                 <Button small icon="undo" disabled={away} aria-label={`Restore version ${version.number}`} onClick={() => onRestore(version)}>
                   Restore
                 </Button>

@@ -1,6 +1,6 @@
 /** A project: its preview, and beside it the variants, the conversation and the box to change it with. */
 
-import { Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { Suspense, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useConnection, useFollowed, useLive } from "../live/hooks";
 import { Boundary } from "../parts/boundary";
 import { Button } from "../parts/button";
@@ -16,13 +16,13 @@ import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
-import { type Base, isBuilding, isRunning, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
+import { type Base, isBuilding, isRunning, presentVariants, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
 import { Compare } from "./compare";
 import { repairText } from "./console";
-import { ElementPanel } from "./element_panel";
-import type { Element } from "./frame";
+import { type ElementEdit, ElementPanel } from "./element_panel";
+import type { Element, LiveEdit } from "./frame";
 import { History } from "./history";
 import { inheritedModels } from "./inherited_models";
 import { labelOf } from "./model_choice";
@@ -56,14 +56,14 @@ export function ProjectPage({ id, version: requested, tab }: { id: string; versi
   const versions = project?.versions ?? [];
   const find = (name: string | null) => versions.find((version) => version.id === name);
   // A version that somebody else adds does not replace the one that is being looked at.
-  const version = find(requested) ?? find(lastVersion) ?? versions.at(-1);
+  const version = find(requested) ?? find(lastVersion) ?? find(project?.current ?? "") ?? versions.at(-1);
   if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
   if (version.id !== lastVersion) setLastVersion(version.id);
   const addVersion = (added: VersionView) => {
     fetched.change((now) => withVersion(now, added)); // it is there at once: what waits for it must not overtake it
     fetched.reload();
   };
-  return <Open project={project} version={version} tab={asTab(tab)} onAdded={addVersion} onChanged={fetched.reload} />;
+  return <Open project={project} version={version} tab={asTab(tab)} onAdded={addVersion} onProject={fetched.set} onChanged={fetched.reload} />;
 }
 
 interface OpenProps {
@@ -71,10 +71,11 @@ interface OpenProps {
   version: VersionView;
   tab: Tab;
   onAdded(version: VersionView): void;
+  onProject(project: ProjectView): void;
   onChanged(): void;
 }
 
-function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
+function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProps) {
   const offer = useFetched("studio", studio);
   const away = useAway();
   const [indexes, setIndexes] = useState<ReadonlyMap<string, number>>(new Map());
@@ -83,8 +84,9 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
   const [bar, setBar] = useState<HTMLElement | null>(null);
   const narrow = useNarrow();
   const versions = project.versions ?? [];
+  const present = presentVariants(version);
   const index = indexes.get(version.id) ?? version.chosen;
-  const variant = version.variants.find((candidate) => candidate.index === index) ?? version.variants[0];
+  const variant = [index, version.chosen].map((wished) => present.find((candidate) => candidate.index === wished)).find(Boolean) ?? present[0];
   const choose = useCallback(
     (next: number) => {
       setIndexes((now) => new Map(now).set(version.id, next));
@@ -93,14 +95,17 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
     },
     [project.id, version.id],
   );
+  const applied = useRef(""); // the version that a change of the selected element made
   useEffect(() => {
-    setSelected(null);
+    if (applied.current !== version.id) setSelected(null);
     setSelecting(false);
   }, [version.id]);
-  useNumbers(version.variants.length, choose);
+  useNumbers(present, choose);
   const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
   const [element, setElement] = useState<Element | null>(null);
   const [page, setPage] = useState("");
+  const [liveEdit, setLiveEdit] = useState<LiveEdit | null>(null);
+  const deselect = useCallback(() => setSelected(null), []);
   const pointed = useCallback(
     (said: Selected, target: Element) => {
       // What a script made says itself where it stands in the source; everything else is in the page that is shown.
@@ -135,11 +140,35 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
       throw error;
     }
   };
+  const applyEdit = async (edit: ElementEdit): Promise<boolean> => {
+    try {
+      await add({ kind: "element", base, ...edit, page }, undefined, (added) => {
+        applied.current = added.id;
+      });
+      return true;
+    } catch (error) {
+      showFailure(error);
+      return false;
+    }
+  };
+  const travel = (step: "undo" | "redo") => {
+    const action = project[step];
+    if (action === null) return;
+    projects[step](project.id, action.id)
+      .then((changed) => {
+        onProject(changed);
+        if (action.version !== "" && action.version !== version.id) show(tab, action.version);
+        showToast(`${step === "undo" ? "Undone" : "Redone"}: ${action.text}`);
+      })
+      .catch((error: unknown) => {
+        showFailure(error);
+        onChanged();
+      });
+  };
   const restore = (to: Base) => void add({ kind: "restore", base: to }).catch(showFailure);
   const retry = () => void projects.act(project.id, base, "retry").then(onChanged).catch(showFailure);
-  const failed = version.variants.filter((candidate) => candidate.status === "failed");
+  const failed = present.filter((candidate) => candidate.status === "failed");
   const retryFailed = () => void projects.retryFailed(project.id, version.id).then(onChanged).catch(showFailure);
-  const back = undoTarget(versions, version);
   const at = versions.indexOf(version);
   const step = (by: number) => {
     const to = versions[at + by];
@@ -149,7 +178,8 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
     ...TABS.map((tab) => ({ name: `Show ${tab.label.toLowerCase()}`, icon: tab.icon, run: () => show(tab.value) })),
     { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
     { name: "Later version", icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
-    { name: "Undo", icon: "undo", key: "u", disabled: back === null || away, run: () => back !== null && restore(back) },
+    { name: project.undo === null ? "Undo" : `Undo: ${project.undo.text}`, icon: "undo", key: "u", disabled: project.undo === null || away, run: () => travel("undo") },
+    { name: project.redo === null ? "Redo" : `Redo: ${project.redo.text}`, icon: "redo", key: "U", disabled: project.redo === null || away, run: () => travel("redo") },
     { name: "Retry all failed", icon: "reload", disabled: failed.length === 0 || away, run: retryFailed },
     { name: "Download all files", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
     { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
@@ -163,17 +193,17 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
         project={project}
         version={version}
         base={base}
-        back={back}
         page={page}
         away={away}
         onStep={step}
         onVersion={(to) => show(tab, to)}
-        onUndo={restore}
+        onUndo={() => travel("undo")}
+        onRedo={() => travel("redo")}
         onChanged={onChanged}
       />
-      <div className={`variants count-${Math.min(version.variants.length, 3)}`} role="group" aria-label="Variants">
-        {version.variants.map((candidate) => (
-          <Boundary key={`${candidate.index} ${candidate.session}`} level="item" resetKey={candidate}>
+      <div className={`variants count-${Math.min(present.length, 3)}`} role="group" aria-label="Variants">
+        {present.map((candidate) => (
+          <Boundary key={candidate.index} level="item" resetKey={candidate}>
             <VariantCard
               project={project.id}
               version={version}
@@ -181,6 +211,7 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
               changes={changes}
               label={candidate.model === "" ? "" : labelOf(models, candidate.model)}
               chosen={candidate === variant}
+              removable={present.length > 1}
               away={away}
               onChoose={choose}
               onActed={onChanged}
@@ -202,7 +233,7 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
           version={version.id}
           session={variant.session}
           selected={selected}
-          onClear={() => setSelected(null)}
+          onClear={deselect}
           busy={isRunning(variant)}
           away={away}
           simple={offer.value !== null && !offer.value.has_keys}
@@ -224,9 +255,9 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
             onChange={(next) => show(next)}
             choices={narrow ? [CHAT, ...TABS] : TABS}
           />
-          {version.variants.length > 1 && (
+          {present.length > 1 && (
             <select className="select small only-small" aria-label="Variant" value={variant.index} onChange={(event) => choose(Number(event.target.value))}>
-              {version.variants.map((variant) => (
+              {present.map((variant) => (
                 <option key={variant.index} value={variant.index}>
                   {variant.index + 1}
                 </option>
@@ -247,6 +278,9 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
                   selecting={selecting}
                   onSelecting={setSelecting}
                   onSelected={pointed}
+                  selection={selected?.path ?? ""}
+                  onLost={deselect}
+                  edit={liveEdit}
                   onRetry={canRetry ? retry : null}
                   page={page}
                   onPage={setPage}
@@ -263,11 +297,12 @@ function Open({ project, version, tab, onAdded, onChanged }: OpenProps) {
                 >
                   {selected !== null && element !== null && !away && !isRunning(variant) && (
                     <ElementPanel
-                      key={`${version.id} ${selected.path ?? ""} ${selected.html}`}
+                      key={selected.path ?? ""}
                       path={selected.path ?? ""}
                       element={element}
-                      onClose={() => setSelected(null)}
-                      onApply={(edit) => add({ kind: "element", base, ...edit, page }).then(() => undefined, showFailure)}
+                      onPreview={setLiveEdit}
+                      onClose={deselect}
+                      onApply={applyEdit}
                     />
                   )}
                 </Stage>
@@ -331,20 +366,21 @@ function VariantEvents({ variant }: { variant: VariantView }) {
 }
 
 /** A number chooses a variant: alone, or with Alt while something is being written. */
-function useNumbers(count: number, choose: (index: number) => void): void {
+function useNumbers(variants: readonly VariantView[], choose: (index: number) => void): void {
+  const isPresent = useEffectEvent((index: number) => variants.some((variant) => variant.index === index));
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const digit = /^Digit([1-9])$/.exec(event.code);
       if (event.ctrlKey || event.metaKey || event.shiftKey || digit === null) return;
       if (!event.altKey && (isTyping(event.target) || document.querySelector("dialog[open]") !== null)) return;
       const index = Number(digit[1]) - 1;
-      if (index >= count) return;
+      if (!isPresent(index)) return;
       event.preventDefault();
       choose(index);
     };
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
-  }, [count, choose]);
+  }, [choose]);
 }
 
 /**
@@ -379,12 +415,4 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
 
 function asTab(tab: string): Tab {
   return tab === "chat" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
-}
-
-/** What undoing a version goes back to; null for a first version. Undoing an undone version goes one step further. */
-function undoTarget(versions: readonly VersionView[], version: VersionView): Base | null {
-  const find = (base: Base | null) => versions.find((candidate) => candidate.id === base?.version);
-  let original: VersionView | undefined = version;
-  while (original?.kind === "restore") original = find(original.base);
-  return original?.base ?? null;
 }

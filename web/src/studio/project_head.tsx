@@ -15,18 +15,17 @@ interface Props {
   project: ProjectView;
   version: VersionView;
   base: Base;
-  /** What undoing goes back to. */
-  back: Base | null;
   /** The page that is shown; empty for the first one. */
   page: string;
   away: boolean;
   onStep(by: number): void;
   onVersion(version: string): void;
-  onUndo(to: Base): void;
+  onUndo(): void;
+  onRedo(): void;
   onChanged(): void;
 }
 
-export function ProjectHead({ project, version, base, back, page, away, onStep, onVersion, onUndo, onChanged }: Props) {
+export function ProjectHead({ project, version, base, page, away, onStep, onVersion, onUndo, onRedo, onChanged }: Props) {
   const [renaming, setRenaming] = useState(false);
   const [sharing, setSharing] = useState(false);
   const [pushing, setPushing] = useState(false);
@@ -34,6 +33,8 @@ export function ProjectHead({ project, version, base, back, page, away, onStep, 
   const versions = project.versions ?? [];
   const at = versions.indexOf(version);
   const newest = at === versions.length - 1;
+  const current = versions.find((entry) => entry.id === project.current) ?? versions.at(-1) ?? version;
+  const { undo, redo } = project;
   return (
     <header className="project-head">
       <div className="row">
@@ -55,7 +56,7 @@ export function ProjectHead({ project, version, base, back, page, away, onStep, 
         <IconButton small icon="share" label="Share" disabled={away} onClick={() => setSharing(true)} />
         <IconButton small icon="edit" label="Rename" className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
       </div>
-      <div className="row">
+      <div className="row version-row">
         <IconButton small icon="left" label="Earlier version ([)" className="hide-small" disabled={at <= 0} onClick={() => onStep(-1)} />
         <select className="select small" aria-label="Version" value={version.id} onChange={(event) => onVersion(event.target.value)}>
           {versions.map((entry) => (
@@ -65,15 +66,16 @@ export function ProjectHead({ project, version, base, back, page, away, onStep, 
           ))}
         </select>
         <IconButton small icon="right" label="Later version (])" className="hide-small" disabled={newest} onClick={() => onStep(1)} />
-        {newest ? (
-          versions.length > 1 && <span className="badge accent">Latest</span>
+        <IconButton small icon="undo" label={undo === null ? "Nothing to undo" : `Undo: ${undo.text} (U)`} disabled={undo === null || away} onClick={onUndo} />
+        <IconButton small icon="redo" label={redo === null ? "Nothing to redo" : `Redo: ${redo.text} (Shift+U)`} disabled={redo === null || away} onClick={onRedo} />
+        <span className="grow" />
+        {version.id === current.id ? (
+          versions.length > 1 && <span className="badge accent">{newest ? "Latest" : "Current"}</span>
         ) : (
-          <button type="button" className="badge warn link-badge" onClick={() => onVersion(versions.at(-1)?.id ?? version.id)}>
-            Version {versions.at(-1)?.number} is newer
+          <button type="button" className="badge warn link-badge" onClick={() => onVersion(current.id)}>
+            Version {current.number} is {current.number > version.number ? "newer" : "current"}
           </button>
         )}
-        <span className="grow" />
-        <IconButton small icon="undo" label="Undo (U)" disabled={back === null || away} onClick={() => back !== null && onUndo(back)} />
       </div>
       {pushing && <PushDialog project={project.id} base={base} onClose={() => setPushing(false)} />}
       {sharing && <ShareDialog project={project.id} onClose={() => setSharing(false)} />}

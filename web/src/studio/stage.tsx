@@ -12,8 +12,9 @@ import { useCommands } from "../shell/commands";
 import { address as addressOf } from "../shell/route";
 import { isRunning, type Prompt, type VariantView } from "../wire/api";
 import { ErrorList } from "./console";
-import { type Element, Frame, type PreviewMessage } from "./frame";
+import { type Element, Frame, type LiveEdit, type PreviewMessage } from "./frame";
 import { type PageEdit, Pages } from "./pages";
+import { pressKey } from "./preview_keys";
 import { pageSource, useSource } from "./source";
 import { errorOf } from "./variant_card";
 
@@ -40,6 +41,12 @@ interface Props {
   selecting: boolean;
   onSelecting(on: boolean): void;
   onSelected(selected: Selected, element: Element): void;
+  /** The path of the selected element; empty if there is none. */
+  selection: string;
+  /** The selected element is not in the page any more. */
+  onLost(): void;
+  /** A change by hand that is not applied yet. */
+  edit: LiveEdit | null;
   onRetry: (() => void) | null;
   /** Lets an agent repair what goes wrong in the page; null where none can. */
   onFix: ((errors: readonly string[]) => void) | null;
@@ -50,11 +57,11 @@ interface Props {
   onPages: ((edit: PageEdit) => Promise<void>) | null;
   /** Whether a model can write a page from words. */
   words: boolean;
-  /** What lies over the preview at its side. */
+  /** What stands beside the preview. */
   children?: ReactNode;
 }
 
-export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
+export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, selection, onLost, edit, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
   const pages = variant.pages;
   const first = pages[0]?.path ?? "index.html";
   const [target, setTarget] = useState(page);
@@ -89,6 +96,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const onPreviewMessage = useCallback(
     (said: PreviewMessage) => {
       if (said.heald === "escape") escape();
+      else if (said.heald === "key") pressKey(said);
       if (!finished) return; // half a page is always wrong
       if (said.heald === "page" && said.path !== "_draft") {
         setMissing(said.missing ? said.path : "");
@@ -96,12 +104,13 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       } else if (said.heald === "outside") showToast(`A preview shows the pages of the project only. Outside of it the link opens ${said.address}`);
       else if (said.heald === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.heald === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
+      else if (said.heald === "lost") onLost();
       else if (said.heald === "selected") {
         const { heald: _, element, ...selected } = said;
         onSelected(selected, element);
       }
     },
-    [onSelected, onPage, pages, finished, escape],
+    [onSelected, onLost, onPage, pages, finished, escape],
   );
   useEffect(() => {
     if (!full && !selecting) return undefined;
@@ -132,7 +141,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   );
   const tools = (
     <>
-      {!narrow && list}
+      {!narrow && pages.length < 2 && missing === "" && list}
       <IconButton icon={device} label={`Width: ${device}. Change to ${wider(device)}`} className="width-step" onClick={() => setDevice(wider(device))} />
       <Segmented
         label="Width"
@@ -155,39 +164,68 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       />
       <span className="grow" />
       {errors.length > 0 && <ErrorList errors={errors} onFix={onFix === null ? null : () => onFix(errors)} />}
-      <IconButton icon="pointer" label="Select and edit" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
-      <IconButton icon="reload" label="Reload preview" disabled={address === null} onClick={reload} />
-      <IconButton icon="stop" label="Stop preview" className="hide-small" disabled={source === null || stopped} onClick={() => setStopped(true)} />
+      <IconButton icon="pointer" label="Select and edit" name="Edit" hint="Select and edit (E)" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
+      <IconButton icon="reload" label="Reload preview" name="Reload" hint="Reload preview (R)" disabled={address === null} onClick={reload} />
       {address !== null && (
-        <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" title="Open in its own tab">
+        <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" data-tip="Open in its own tab">
           <Icon name="open" />
+          <span className="button-name">Open</span>
         </a>
       )}
-      <IconButton icon={full ? "close" : "expand"} label={full ? "Leave full screen (Escape)" : "Full screen (F)"} aria-pressed={full} onClick={() => setFull(!full)} />
+      <IconButton
+        icon={full ? "close" : "expand"}
+        label={full ? "Leave full screen (Escape)" : "Full screen (F)"}
+        name={full ? "Leave" : "Full screen"}
+        aria-pressed={full}
+        onClick={() => setFull(!full)}
+      />
+      <span className="bar-rule hide-small" aria-hidden="true" />
+      <IconButton
+        icon="unload"
+        label="Unload preview"
+        name="Unload"
+        hint="Unload preview: ends the scripts of the page. The variant is built on."
+        className="hide-small"
+        disabled={source === null || stopped}
+        onClick={() => setStopped(true)}
+      />
     </>
   );
   const isShowing = source !== null && !stopped;
   return (
     <div className={`stage ${full ? "full" : ""}`} data-testid="stage">
       {full ? <div className="stage-bar row">{tools}</div> : bar !== null && createPortal(tools, bar)}
-      {narrow && (pages.length > 1 || missing !== "") && list}
+      {(pages.length > 1 || missing !== "") && list}
       {selecting && (
         <p className="stage-hint" role="status">
           Click an element, or walk with the arrow keys and choose with Enter. Escape leaves.
         </p>
       )}
       {isShowing ? (
-        <>
-          <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
-            <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onPreviewMessage={onPreviewMessage} />
-          </Fitted>
-          {!isRunning(variant) && variant.status !== "completed" && <Notice variant={variant} onRetry={onRetry} />}
-        </>
+        <div className="stage-body">
+          <div className="stage-page">
+            <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
+              <Frame
+                key={place}
+                source={source}
+                title={`Preview of variant ${variant.index + 1}`}
+                count={count}
+                selecting={selecting}
+                selection={selection}
+                edit={edit}
+                pause={PAUSE}
+                onPreviewMessage={onPreviewMessage}
+              />
+            </Fitted>
+            {!isRunning(variant) && variant.status !== "completed" && <Notice variant={variant} onRetry={onRetry} />}
+          </div>
+          {children}
+        </div>
       ) : (
         <div className="empty grow stage-message">
           {stopped ? (
             <>
-              <p>The preview is stopped.</p>
+              <p>The preview is unloaded.</p>
               <Button icon="reload" onClick={reload}>
                 Reload it
               </Button>
@@ -197,7 +235,6 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
           )}
         </div>
       )}
-      {children}
     </div>
   );
 }

@@ -3,8 +3,9 @@
 import { memo, useState } from "react";
 import { Elapsed } from "../chat/elapsed";
 import { totalOf } from "../log/usage";
-import { IconButton } from "../parts/button";
-import { duration, inPlainWords, money, tokens } from "../parts/format";
+import { Steps } from "../chat/branch_steps";
+import { Button, IconButton } from "../parts/button";
+import { duration, inPlainWords, money, tokens, wholePercent } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
 import { isRunning, projects, type VariantView, type VersionView } from "../wire/api";
@@ -25,19 +26,26 @@ interface Props {
   /** The name of its model as a person knows it. */
   label: string;
   chosen: boolean;
+  /** Whether the version has other variants, so that this one can be removed. */
+  removable: boolean;
   away: boolean;
   onChoose(index: number): void;
   onActed(): void;
 }
 
-export const VariantCard = memo(function VariantCard({ project, version, variant, changes, label, chosen, away, onChoose, onActed }: Props) {
+export const VariantCard = memo(function VariantCard({ project, version, variant, changes, label, chosen, removable, away, onChoose, onActed }: Props) {
   const pause = chosen ? SHOWN_LARGE : PAUSE + STAGGER * variant.index;
   const source = useSource(variant, changes, pause);
   const running = isRunning(variant);
   const asked = version.kind === "create" || version.kind === "update";
-  const act = (action: "cancel" | "retry") => {
-    projects.act(project, { version: version.id, variant: variant.index }, action).then(onActed).catch(showFailure);
+  const base = { version: version.id, variant: variant.index };
+  const act = (action: "cancel" | "retry" | "remove") => {
+    projects.act(project, base, action).then(onActed).catch(showFailure);
   };
+  const tries = variant.tries;
+  const at = tries.findIndex((attempt) => attempt.number === variant.number);
+  const stepTo = (attempt: (typeof tries)[number] | undefined) =>
+    attempt === undefined ? null : () => void projects.chooseTry(project, base, attempt.number).then(onActed).catch(showFailure);
   const number = variant.index + 1;
   const [waiting, setWaiting] = useState(true);
   const icon = running || source !== null ? <span className="spinner" /> : <Icon name={variant.status === "completed" ? "grid" : "alert"} size={20} />;
@@ -69,15 +77,29 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
           </span>
         </span>
       </button>
-      {asked && (
-        <span className="variant-actions">
-          {running ? (
-            <IconButton small icon="stop" label={`Cancel variant ${number}`} disabled={away} onClick={() => act("cancel")} />
-          ) : (
-            <IconButton small icon="reload" label={`Retry variant ${number}`} disabled={away} onClick={() => act("retry")} />
-          )}
+      {tries.length > 1 && (
+        <span className="variant-tries">
+          <Steps noun="Try" number={at + 1} count={tries.length} disabled={away} onPrevious={stepTo(tries[at - 1])} onNext={stepTo(tries[at + 1])} />
         </span>
       )}
+      <span className={`variant-actions row ${running ? "running" : ""}`}>
+        {asked && running && (
+          <Button small look="danger" icon="stop" aria-label={`Cancel variant ${number}`} disabled={away} onClick={() => act("cancel")}>
+            Cancel
+          </Button>
+        )}
+        {asked && !running && (
+          <IconButton
+            small
+            icon="reload"
+            label={`Retry variant ${number}`}
+            hint={variant.status === "completed" ? `Retry variant ${number}. This page is kept.` : `Retry variant ${number}`}
+            disabled={away}
+            onClick={() => act("retry")}
+          />
+        )}
+        {removable && !running && <IconButton small icon="trash" label={`Remove variant ${number}`} hint={`Remove variant ${number}. It can be undone.`} disabled={away} onClick={() => act("remove")} />}
+      </span>
     </div>
   );
 });
@@ -153,10 +175,9 @@ export function errorOf(variant: VariantView): string {
 
 function Overall({ variant }: { variant: VariantView }) {
   if (variant.score === null) return null;
-  const percent = Math.round(variant.score.overall <= 1 ? variant.score.overall * 100 : variant.score.overall);
   return (
     <span className="badge accent" title="How close it is to the picture">
-      {percent} %
+      {wholePercent(variant.score.overall)}
     </span>
   );
 }

@@ -4,9 +4,11 @@ import type * as api from "@heald/client";
 import { client } from "./rest";
 
 export type {
+  ActionView,
   Base,
   Content,
   ProjectView,
+  ProvidersView,
   ProviderView,
   StudioView,
   VariantView,
@@ -32,10 +34,15 @@ export const tools = () => client.tools();
 export const workspaces = () => client.workspaces();
 export const health = () => client.health();
 
-export function isRunning(variant: api.VariantView): boolean {
+export function isRunning(variant: api.VariantView | api.TryView): boolean {
   return variant.status === "running" || variant.status === "queued";
 }
 
+/** The variants of a version that nobody removed. */
+export function presentVariants(version: api.VersionView): api.VariantView[] {
+  return version.variants.filter((variant) => !variant.removed);
+}
+
 export function isBuilding(project: api.ProjectView): boolean {
-  return (project.versions ?? []).some((version) => version.variants.some(isRunning));
+  return (project.versions ?? []).some((version) => version.variants.some((variant) => variant.tries.some(isRunning)));
 }

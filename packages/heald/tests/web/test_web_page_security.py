@@ -109,5 +109,5 @@ async def test_a_page_that_never_ends_does_not_stop_ours(first_visit: Visit) -> 
     await page.get_by_label("What to change").fill("still here")
     assert await page.get_by_label("What to change").input_value() == "still here"
     await page.get_by_role("tab", name="Preview").click()
-    await page.get_by_role("button", name="Stop preview").click()
+    await page.get_by_role("button", name="Unload preview").click()
     await expect(page.locator(".stage iframe")).to_have_count(0)

@@ -51,4 +51,4 @@ async def test_a_screen_that_is_not_chosen_and_a_file_that_is_no_recording(first
     await expect(page.get_by_text("Nothing is recorded")).to_be_visible()
     film: FilePayload = {"name": "broken.mp4", "mimeType": "video/mp4", "buffer": b"not a film at all"}
     await page.locator("input[type=file]").first.set_input_files([film])
-    await expect(page.get_by_role("alert").filter(has_text="is no recording that can be read")).to_be_visible()
+    await expect(page.get_by_role("alert").filter(has_text="is not a recording that can be read")).to_be_visible()

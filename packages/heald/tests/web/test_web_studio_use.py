@@ -164,9 +164,11 @@ async def test_history_is_newest_first_with_what_changed(visit: Visit) -> None:
     await expect(stage(visit).locator("h1")).to_have_text("Woven from many threads")
     await page.locator("body").press("]")
     await expect(stage(visit).locator("h1")).to_contain_text("again")
-    await page.get_by_role("button", name="Undo (U)").click()
-    await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 3")
+    await page.get_by_role("button", name="Undo: change “change the headline” (U)").click()
     await expect(stage(visit).locator("h1")).to_have_text("Woven from many threads")
+    await page.get_by_role("tab", name="History").click()
+    await page.get_by_role("button", name="Restore version 2").click()
+    await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 3")
     await expect(page.locator(".variant")).to_contain_text("Restored")
     await expect(page.locator(".variant")).not_to_contain_text("0 ms")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heald_studio.input.load import load_picture
     from heald_studio.input.pictures import InputPicture, read_picture
     from heald_studio.preview.preview import ProjectPreview
-    from heald_studio.projects.project import Project, Variant, VariantRef, VariantScore, Version
+    from heald_studio.projects.project import Project, Variant, VariantRef, VariantScore, VariantTry, Version
     from heald_studio.prompt.design_system import DesignSystem
     from heald_studio.prompt.request import ChosenElement
     from heald_studio.request import BuildRequest, View
@@ -42,6 +42,7 @@ __all__ = [
     "Variant",
     "VariantRef",
     "VariantScore",
+    "VariantTry",
     "Version",
     "View",
     "compare_page",
@@ -69,7 +70,7 @@ __getattr__ = lazy_exports(
         "heald_studio.stacks.installed": "load_stacks",
         "heald_studio.export.offline": "offline_project",
         "heald_studio.preview.preview": "ProjectPreview",
-        "heald_studio.projects.project": "Project Variant VariantRef VariantScore Version",
+        "heald_studio.projects.project": "Project Variant VariantRef VariantScore VariantTry Version",
         "heald_studio.prompt.request": "ChosenElement",
         "heald_studio.request": "BuildRequest View",
         "heald_studio.score.score": "Score",

@@ -28,6 +28,10 @@ class SessionHost(Protocol):
     def check(self, owner: str, count: int) -> None:
         """Raise an error if the owner may not start so many exchanges now."""
 
+    def admit(self, info: SessionInfo, session: Session) -> AbstractAsyncContextManager[None]:
+        """Raise an error if the owner may start no exchange now, on any node; else count what starts in the block."""
+        ...
+
     def begin(self, owner: str, exchange: ExchangeInterface) -> None:
         """Count an exchange for its owner."""
 

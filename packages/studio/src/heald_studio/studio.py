@@ -18,10 +18,21 @@ from heald.sessions.store_errors import NoSuchSession
 from heald_studio.host import SessionHost
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import PAGE, ProjectPreview, has_page
+from heald_studio.projects import actions
 from heald_studio.projects.direct_edit import ElementChange, edit_element
 from heald_studio.projects.inherited_models import inherit_models
 from heald_studio.projects.pages import PageChange, change_pages
-from heald_studio.projects.project import Project, Variant, VariantRef, Version, find_variant, find_version
+from heald_studio.projects.project import (
+    Project,
+    ProjectState,
+    Variant,
+    VariantRef,
+    Version,
+    find_try,
+    find_variant,
+    find_version,
+    finished_try,
+)
 from heald_studio.projects.project_feed import ProjectFeed
 from heald_studio.projects.project_store import Change, ProjectPage, ProjectStore
 from heald_studio.projects.session_files import SessionFiles
@@ -136,12 +147,15 @@ class Studio:
         targets = await self._builder.store_views(project.id, request.views)
         return await self._builder.build(owner, project, "update", request, base=base, targets=targets)
 
-    async def edit(self, owner: str, name: str, base: VariantRef, files: Mapping[str, bytes | None]) -> Version:
-        """Add a version with files that a person changed; None deletes a file."""
+    async def edit(
+        self, owner: str, name: str, base: VariantRef, files: Mapping[str, bytes | None], *, text: str = ""
+    ) -> Version:
+        """Add a version with files that a person changed; None deletes a file. `text` describes the edit."""
         project = await self.get(owner, name)
         changed = {**await self.files(owner, name, base), **files}
         content = {path: data for path, data in changed.items() if data is not None}
-        return await self._builder.add_files(owner, project, "edit", base, content)
+        text = text or f"edit of {next(iter(files), 'files')}{' and others' if len(files) > 1 else ''}"
+        return await self._builder.add_files(owner, project, "edit", base, content, text=text)
 
     async def edit_element(self, owner: str, name: str, base: VariantRef, change: ElementChange) -> Version:
         """Add a version with one element changed in the source of the page. Raises CannotEdit."""
@@ -150,18 +164,21 @@ class Studio:
         entry = self.entry_of(project)
         page = change.page or (entry if entry in files else PAGE)
         changed = edit_element(files, page, change)
-        return await self.edit(owner, name, base, changed)
+        return await self.edit(owner, name, base, changed, text=change.description)
 
     async def edit_pages(self, owner: str, name: str, base: VariantRef, change: PageChange) -> Version:
         """Add a version with a page added, renamed or deleted. Raises CannotChangePages."""
         project = await self.get(owner, name)
         files = await self.files(owner, name, base)
-        return await self.edit(owner, name, base, change_pages(files, self.find_stack(project.stack), change))
+        changed = change_pages(files, self.find_stack(project.stack), change)
+        return await self.edit(owner, name, base, changed, text=change.description)
 
     async def restore(self, owner: str, name: str, base: VariantRef) -> Version:
         """Add a version with the files of an earlier variant. The versions in between stay."""
         project = await self.get(owner, name)
-        return await self._builder.add_files(owner, project, "restore", base, await self.files(owner, name, base))
+        files = await self.files(owner, name, base)
+        text = f"restore version {find_version(project, base).number}"
+        return await self._builder.add_files(owner, project, "restore", base, files, text=text)
 
     async def get(self, owner: str, name: str) -> Project:
         """Return the project, with the outcomes of variants that another process started."""
@@ -173,19 +190,38 @@ class Studio:
 
     async def rename(self, owner: str, name: str, title: str) -> Project:
         await self.projects.get(owner, name)
-        return await self._change(name, lambda project: msgspec.structs.replace(project, title=title, named=True))
+
+        def change_title(project: Project) -> Project:
+            before, after = ProjectState(title=project.title), ProjectState(title=title)
+            return actions.record(project, f"rename to {actions.quote(title)}", before, after)
+
+        return await self._change(name, change_title)
+
+    async def undo(self, owner: str, name: str, action: str = "") -> Project:
+        """Undo the last action of a project; `action` is the id of the one that is expected. Raises CannotUndo.
+
+        What was made stays: versions, tries and removed variants are in the project, and `redo` brings them back."""
+        await self.projects.get(owner, name)
+        return await self._change(name, lambda project: actions.undo(project, action))
+
+    async def redo(self, owner: str, name: str, action: str = "") -> Project:
+        """Do again what was undone last. Raises CannotUndo."""
+        await self.projects.get(owner, name)
+        return await self._change(name, lambda project: actions.redo(project, action))
 
     async def delete(self, owner: str, name: str) -> None:
         """Delete a project with the sessions of its variants. Running variants are cancelled first."""
         project = await self.projects.get(owner, name)
         for version in project.versions:
             for variant in version.variants:
-                await self._runner.cancel(variant, "The project was deleted.")
+                for attempt in variant.tries:
+                    await self._runner.cancel(attempt, "The project was deleted.")
         await self._runner.wait_idle(project.id)
         for version in (await self.projects.get(owner, name)).versions:
-            for session in [name for variant in version.variants for name in (*variant.earlier, variant.session)]:
-                with suppress(NoSuchSession):
-                    await self._host.delete(session)
+            for variant in version.variants:
+                for session in [*variant.earlier, *(attempt.session for attempt in variant.tries)]:
+                    with suppress(NoSuchSession):
+                        await self._host.delete(session)
         await self.projects.delete(name)
         self.feed.close(name)
 
@@ -230,14 +266,16 @@ class Studio:
     async def cancel(self, owner: str, name: str, base: VariantRef) -> bool:
         """Cancel one variant. False if it does not run."""
         variant = find_variant(await self.projects.get(owner, name), base)
-        return await self._runner.cancel(variant, "The variant was cancelled.")
+        running = next((attempt for attempt in variant.tries if not attempt.is_done), variant)
+        return await self._runner.cancel(running, "The variant was cancelled.")
 
     async def retry(self, owner: str, name: str, base: VariantRef) -> Version:
-        """Repeat the request of a variant that is done, in its place. The session of the earlier attempt is kept."""
+        """Try the request of a variant that is done once more. The pages of its earlier tries are kept; one that is
+        finished stays the chosen one if the new try fails or is stopped."""
         self._host.check(owner, 1)
         project = await self.get(owner, name)
         variant = find_variant(project, base)
-        if not variant.is_done:
+        if not all(attempt.is_done for attempt in variant.tries):
             raise HealdError("The variant is still running; cancel it before you retry it.")
         return await self._builder.rebuild(owner, project, find_version(project, base), [variant])
 
@@ -261,15 +299,48 @@ class Studio:
 
         return find_version(await self._change(name, mark), base)
 
+    async def choose_try(self, owner: str, name: str, base: VariantRef, number: int) -> Version:
+        """Show another try of a variant, by its number, counted from 1."""
+        find_try(find_variant(await self.projects.get(owner, name), base), number)
+
+        def mark(project: Project) -> Project:
+            version = find_version(project, base)
+            chosen = find_try(find_variant(project, base), number)
+            variants = [chosen if variant.index == base.variant else variant for variant in version.variants]
+            return project.with_version(msgspec.structs.replace(version, variants=variants))
+
+        return find_version(await self._change(name, mark), base)
+
+    async def remove_variant(self, owner: str, name: str, base: VariantRef) -> Version:
+        """Remove a variant that is done from its version, which keeps at least one. `undo` brings it back."""
+        find_variant(await self.projects.get(owner, name), base)
+
+        def remove(project: Project) -> Project:
+            version, variant = find_version(project, base), find_variant(project, base)
+            if not all(attempt.is_done for attempt in variant.tries):
+                raise HealdError("The variant is still running; cancel it before you remove it.")
+            if not any(other.index != base.variant and not other.removed for other in version.variants):
+                raise HealdError("A version has at least one variant; undo the version instead.")
+            place = actions.place_of(version.id, variant)
+            text = f"removal of variant {variant.index + 1} of version {version.number}"
+            before, after = ProjectState(removed={place: False}), ProjectState(removed={place: True})
+            return actions.record(project, text, before, after)
+
+        return find_version(await self._change(name, remove), base)
+
     async def files(self, owner: str, name: str, base: VariantRef) -> Mapping[str, bytes]:
         """Read the current files of a variant."""
         variant = find_variant(await self.projects.get(owner, name), base)
         return await self._files.read(variant.session)
 
-    async def preview(self, owner: str, name: str, base: VariantRef, *, at: str = "/") -> ProjectPreview:
-        """Make the preview of a variant, to be served at a path."""
+    async def preview(
+        self, owner: str, name: str, base: VariantRef, *, at: str = "/", number: int | None = None
+    ) -> ProjectPreview:
+        """Make the preview of a try of a variant, to be served at a path. By default it is the last finished one."""
         project = await self.projects.get(owner, name)
-        return ProjectPreview(self.find_stack(project.stack), await self.files(owner, name, base), base=at)
+        variant = find_variant(project, base)
+        shown = (finished_try(variant) or variant) if number is None else find_try(variant, number)
+        return ProjectPreview(self.find_stack(project.stack), await self._files.read(shown.session), base=at)
 
     async def close(self) -> None:
         """Stop following variants. The host keeps their exchanges running."""
@@ -282,9 +353,9 @@ class Studio:
             project = await self.projects.get(info.owner, info.parent or "")
             for version in project.versions:
                 for variant in version.variants:
-                    if variant.session == info.id:
+                    if any(attempt.session == info.id for attempt in variant.tries):
                         return await self._build_context(info.owner, project, version, variant)
-            raise HealdError("The session is no variant of its project any more.")
+            raise HealdError("The session is no longer a variant of its project.")
 
         return find
 

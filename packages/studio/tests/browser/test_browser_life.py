@@ -158,7 +158,7 @@ async def test_cancelling_closes_the_tab() -> None:
         started = time.monotonic()
         renderings = await asyncio.gather(*(browser.render(PAGE) for _ in range(2)))
         assert len(renderings) == 2
-        assert time.monotonic() - started < 15, "its place is free again"
+        assert time.monotonic() - started < 50, "its place is free before the first one would have ended"
 
 
 @needs_chromium

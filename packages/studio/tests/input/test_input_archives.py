@@ -166,7 +166,7 @@ def test_a_page_a_drawing_and_a_zip_are_projects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("none", "does not exist"), ("x.exe", "is no page"), ("empty", "has no files")]
+    ("name", "sentence"), [("none", "does not exist"), ("x.exe", "is not a page"), ("empty", "has no files")]
 )
 def test_what_is_no_project(tmp_path: Path, name: str, sentence: str) -> None:
     (tmp_path / "x.exe").write_bytes(b"MZ")

@@ -83,7 +83,7 @@ async def test_no_more_frames_than_asked_for() -> None:
     "data", [b"", b"#EXTM3U\nhttp://127.0.0.1/x.ts\n", b"ffconcat version 1.0\nfile /etc/passwd\n", picture("PNG")]
 )
 async def test_what_is_no_recording(data: bytes) -> None:
-    with pytest.raises(BadInput, match="is no recording that can be read; give MP4"):
+    with pytest.raises(BadInput, match="is not a recording that can be read; give MP4"):
         await read_video(data)
 
 

@@ -150,7 +150,7 @@ async def test_a_chosen_element_is_named_with_its_place(tmp_path: Path) -> None:
         (PromptBody(images=[SourceBody(url="file:///etc/passwd")]), "begins with https://"),
         (PromptBody(images=[SourceBody(url="http://127.0.0.1:9/x.png")]), "Picture 1 cannot be fetched"),
         (PromptBody(images=[SourceBody()]), "either as data or as a url"),
-        (PromptBody(videos=[SourceBody(data="data:video/mp4;base64,aGVsbG8=")]), "The recording is no recording"),
+        (PromptBody(videos=[SourceBody(data="data:video/mp4;base64,aGVsbG8=")]), "The recording is not a recording"),
     ],
 )
 async def test_what_cannot_be_used_is_reported_in_one_sentence(prompt: PromptBody, sentence: str) -> None:

@@ -207,7 +207,7 @@ async def test_a_variant_is_retried_with_all_it_was_asked_with(tmp_path: Path) -
         made = await studio.studio.files(OWNER, project.id, VariantRef(second.id, 0))
         assert dict(made) == {"index.html": b"Old", "more.html": page("More").encode()}
         assert second.id == first.id
-        assert second.variants[0].earlier == [first.variants[0].session]
+        assert [attempt.session for attempt in second.variants[0].other_tries] == [first.variants[0].session]
         assert len((await studio.studio.get(OWNER, project.id)).versions) == 1
         edited = await studio.studio.edit(OWNER, project.id, VariantRef(second.id, 0), {"index.html": b"Mine"})
         with pytest.raises(HealdError, match="so it cannot be retried"):
@@ -265,6 +265,10 @@ async def test_projects_are_their_owners(tmp_path: Path) -> None:
             do.restore("bob", project.id, base),
             do.update("bob", project.id, base, BuildRequest(text="x")),
             do.rename("bob", project.id, "x"),
+            do.undo("bob", project.id),
+            do.redo("bob", project.id),
+            do.choose_try("bob", project.id, base, 1),
+            do.remove_variant("bob", project.id, base),
             do.delete("bob", project.id),
         ):
             with pytest.raises(HealdError, match="There is no project"):
@@ -272,4 +276,4 @@ async def test_projects_are_their_owners(tmp_path: Path) -> None:
         assert (await do.list("bob")).projects == []
         variant = first.variants[0]
         with pytest.raises(HealdError, match="There is no project"):
-            await do.get(OWNER, variant.session)  # a session is no project
+            await do.get(OWNER, variant.session)  # a session is not a project

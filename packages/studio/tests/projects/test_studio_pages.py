@@ -105,7 +105,8 @@ async def test_all_that_failed_is_retried_in_its_place(tmp_path: Path) -> None:
             True,
             False,
         ]
-        assert [variant.earlier for variant in version.variants] == [[before[0]], [], [before[2]]]
+        tries = [[attempt.session for attempt in variant.other_tries] for variant in version.variants]
+        assert tries == [[before[0]], [], [before[2]]]
         with pytest.raises(HealdError, match="No variant of this version failed"):
             await studio.studio.retry_failed(OWNER, project.id, first.id)
         store = studio.context.sessions.store
@@ -126,7 +127,7 @@ async def test_two_retries_at_once_start_one_attempt(tmp_path: Path) -> None:
         )
         assert sum(isinstance(outcome, HealdError) for outcome in both) == 1
         version = await studio.studio.wait_version(OWNER, project.id, first.id)
-        assert len(version.variants[0].earlier) == 1
+        assert len(version.variants[0].tries) == 2
 
 
 @pytest.mark.parametrize(

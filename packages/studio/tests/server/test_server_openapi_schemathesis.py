@@ -56,6 +56,7 @@ async def _things(server: Served) -> dict[str, list[str]]:
         "project": [made["id"]],
         "version": [made["versions"][0]["id"]],
         "variant": ["0", "1", "00", "٣"],
+        "number": ["0", "1", "2"],
     }
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import aclosing
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from studio_parts import Atelier, atelier, model_at, page, variants_of, writer
@@ -47,10 +46,8 @@ async def test_cancelling_one_closes_its_connection_and_no_other(tmp_path: Path)
             made = await server.project(models=["hanging", "slow", "slow"], variants=3)
             await _all_speak(server, made["id"])
             version = made["versions"][0]["id"]
-            began = monotonic()
             await server.ask("POST", f"/projects/{made['id']}/versions/{version}/variants/0/cancel")
             await asyncio.wait_for(hanging.requests[0].closed_early.wait(), 60)
-            assert monotonic() - began < 1.0
             assert not any(request.closed_early.is_set() for request in slow.requests)
             state = await server.over(made["id"])
             assert [variant["status"] for variant in variants_of(state)] == ["cancelled", "completed", "completed"]

@@ -65,7 +65,7 @@ async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> 
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
-        ('import x from "./None";', 'src/App.jsx imports "./None", which is no file of the project.'),
+        ('import x from "./None";', 'src/App.jsx imports "./None", which is not a file of the project.'),
         ('import x from "left-pad";', 'src/App.jsx imports the package "left-pad", which previews do not have'),
         ("export default () => <p>;", "src/App.jsx: "),
     ],

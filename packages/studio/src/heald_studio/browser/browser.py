@@ -42,13 +42,16 @@ class Browser:
         full_page: bool = True,
         quiet_seconds: float = 0.1,
         probe: str = "",
+        prepare: str = "",
     ) -> Rendering:
         """Render a page of a project. Raises BrowserError.
 
         A page is finished after `quiet_seconds` without a change. A `probe` is a JavaScript function whose result is in
-        `Rendering.probed`.
+        `Rendering.probed`. `prepare` is one that runs before the picture is taken, such as to change colours.
         """
-        request = RenderRequest(ORIGIN + path.lstrip("/"), viewport, mobile, full_page, quiet_seconds, probe=probe)
+        request = RenderRequest(
+            ORIGIN + path.lstrip("/"), viewport, mobile, full_page, quiet_seconds, probe=probe, prepare=prepare
+        )
         return await self._render(_across_loops(serve, asyncio.get_running_loop()), request)
 
     async def visit(self, url: str, viewport: Viewport = DESKTOP, *, mobile: bool = False) -> Rendering:

@@ -52,7 +52,7 @@ MOBILE = Viewport(375, 812)
 
 
 class TextBlock(msgspec.Struct, frozen=True):
-    """One line of text on a picture: its position in pixels of that picture, and its colour."""
+    """One line of text on a picture: its position in pixels of that picture, its colour and its style."""
 
     text: str
     x: float
@@ -61,6 +61,10 @@ class TextBlock(msgspec.Struct, frozen=True):
     h: float
     colour: tuple[int, int, int] | None = None
     """Red, green, blue; None if it must be measured in the picture."""
+    bold: float | None = None
+    """The share of the line that is bold; None if it is unknown."""
+    italic: float | None = None
+    """The share of the line that is italic; None if it is unknown."""
 
 
 class Rendering(msgspec.Struct, frozen=True, kw_only=True):

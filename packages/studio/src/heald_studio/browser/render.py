@@ -23,7 +23,7 @@ class _Read(msgspec.Struct):
     title: str
     width: int
     height: int
-    texts: list[tuple[str, float, float, float, float, tuple[int, int, int] | None]]
+    texts: list[tuple[str, float, float, float, float, tuple[int, int, int] | None, float, float]]
     cut: bool
 
 
@@ -38,6 +38,7 @@ class RenderRequest(msgspec.Struct, frozen=True):
     max_wait: float = 3.0  # seconds to wait for that; then the page is rendered as it is
     require_load: bool = True  # whether all resources must have loaded
     probe: str = ""  # a JavaScript function to run at the end, in an isolated world
+    prepare: str = ""  # one to run before the picture is taken; its result is the probe's, if there is none
 
 
 async def render_page(tab: Tab, request: RenderRequest) -> Rendering:
@@ -55,11 +56,13 @@ async def render_page(tab: Tab, request: RenderRequest) -> Rendering:
         height = int(most)
     if read.cut:
         notes.append(f"The page has a great deal of text; only the first {len(read.texts)} lines of it were read.")
+    probed = await tab.evaluate(request.prepare) if request.prepare else None
     picture = await _screenshot(tab, width, height, viewport.height)
-    probed = await tab.evaluate(request.probe) if request.probe else None
+    if request.probe:
+        probed = await tab.evaluate(request.probe)
     texts = [
-        TextBlock(text, x * scale, y * scale, w * scale, h * scale, colour)
-        for text, x, y, w, h, colour in read.texts
+        TextBlock(text, x * scale, y * scale, w * scale, h * scale, colour, bold, italic)
+        for text, x, y, w, h, colour, bold, italic in read.texts
         if x < width and y < height and x + w > 0 and y + h > 0
     ]
     return Rendering(

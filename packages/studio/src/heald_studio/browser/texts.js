@@ -1,4 +1,4 @@
-// Reads what a person can read on the page: one entry for each line of text, with its place and colour.
+// Reads what a person can read on the page: one entry for each line of text, with its place, colour and style.
 // Runs in a world of its own. `limit` is the number of entries, `most` the milliseconds it may take.
 (limit, most) => {
   const started = performance.now();
@@ -75,7 +75,7 @@
     return text;
   }
 
-  function add(container, clip, text, box, colour) {
+  function add(container, clip, text, box, colour, style) {
     let { left, top, right, bottom } = box;
     const width = right - left;
     const height = bottom - top;
@@ -86,6 +86,8 @@
     if (!(right - left >= 2 && bottom - top >= height * 0.4 && height >= 3)) return;
     const seen = (right - left) / width;
     if (seen < 0.98) text = text.slice(0, Math.max(1, Math.round(text.length * seen)));
+    const bold = Number(style.fontWeight) >= 600 ? right - left : 0;
+    const italic = style.fontStyle === "normal" ? 0 : right - left;
     if (!containers.has(container)) containers.set(container, []);
     const lines = containers.get(container);
     const last = lines[lines.length - 1];
@@ -95,6 +97,9 @@
       if (shared > 0.5 * Math.min(bottom - top, last.bottom - last.top) && gap < Math.min(bottom - top, 24)) {
         last.text += text;
         if (right - left > last.widest) [last.widest, last.colour] = [right - left, colour];
+        last.wide += right - left;
+        last.bold += bold;
+        last.italic += italic;
         last.left = Math.min(last.left, left);
         last.top = Math.min(last.top, top);
         last.right = Math.max(last.right, right);
@@ -102,7 +107,7 @@
         return;
       }
     }
-    lines.push({ text, left, top, right, bottom, colour, widest: right - left });
+    lines.push({ text, left, top, right, bottom, colour, widest: right - left, wide: right - left, bold, italic });
     lines.count = (lines.count || 0) + 1;
     total += 1;
   }
@@ -146,7 +151,7 @@
     const colour = isSolid(element) ? colourOf(drawn ? style.fill : style.webkitTextFillColor || style.color) : null;
     const clip = clipOf(element);
     const container = drawn ? element : containerOf(element);
-    for (const [text, box] of pieces(node)) add(container, clip, transformed(text, style.textTransform), box, colour);
+    for (const [text, box] of pieces(node)) add(container, clip, transformed(text, style.textTransform), box, colour, style);
   }
 
   function readControl(element) {
@@ -173,7 +178,7 @@
       const left = centred ? (from + to - width) / 2 : style.direction === "rtl" ? to - width : from;
       const top = first + index * line;
       const area = { left, top, right: left + width, bottom: top + line };
-      if (row.trim()) add(element, clipOf(parentOf(element)), row, area, isSolid(element) ? colourOf(shown.color) : null);
+      if (row.trim()) add(element, clipOf(parentOf(element)), row, area, isSolid(element) ? colourOf(shown.color) : null, shown);
     });
   }
 
@@ -205,7 +210,7 @@
     for (const line of lines) {
       const text = line.text.replace(/\s+/g, " ").trim();
       const place = [line.left + scrollX, line.top + scrollY, line.right - line.left, line.bottom - line.top];
-      if (text) texts.push([text, ...place, line.colour]);
+      if (text) texts.push([text, ...place, line.colour, line.bold / line.wide, line.italic / line.wide]);
     }
   }
   return { title: document.title, width: page.scrollWidth, height: page.scrollHeight, texts, cut };

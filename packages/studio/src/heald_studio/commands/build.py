@@ -24,8 +24,18 @@ EXAMPLES = """examples:
   heald build --video screen.mp4 --stack vue_tailwind
   heald build --from site --text "Make the header sticky" -o site --force
 
+Without a language model, local/vision follows small requests of --from: make the heading red, set the font size of
+"Order now" to 18px, change Old words to New words, remove or hide the footer, move the sidebar right, centre the
+heading, make the header sticky, duplicate "Rye", set the language to German.
+
 Several variants go into out/1, out/2, …, the best first; one goes into out itself.
-exit status: 0 one is complete, 1 all failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
+exit status: 0 one is complete, 1 all failed or changed nothing, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
+
+COMMON_OPTIONS = (
+    *("pictures", "text", "url", "video", "start", "design_system", "model"),
+    *("stack", "variants", "score", "output", "force", "json"),
+)
+"""What `--help` shows; `--help-all` shows the rest."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from heald.commands.text_columns import align_columns
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald_studio.commands.local_studio import OWNER
+from heald_studio.commands.score_text import format_score
 
 if TYPE_CHECKING:
     from heald_studio.projects.project import Project, Variant, Version
@@ -80,11 +81,13 @@ def print_result(
     table: list[list[str]] = []
     for variant, folder, _ in built:
         if folder is not None:
-            score = f"score {variant.score.overall:.3f}" if variant.score is not None else variant.status
+            score = format_score(variant.score) if variant.score is not None else variant.status
             duration = format_seconds(max((variant.ended or 0) - (variant.started or 0), 0))
             table.append([f"{folder}/", variant.model, score, duration, format_usd(variant.cost_usd)])
         if variant.error is not None:
             print_note(f"Variant {variant.index + 1} ({variant.model}) failed: {variant.error.message}")
+        elif _is_unchanged(variant):
+            print_note(f"Variant {variant.index + 1} ({variant.model}): {variant.note}")
         elif variant.status == "limit":
             print_note(f"Variant {variant.index + 1} ({variant.model}) is not complete: {variant.note}")
     for line in align_columns(table):
@@ -92,6 +95,13 @@ def print_result(
     if not table and all(variant.error is None for variant, _, _ in built):
         for variant, _, _ in built:
             print_note(f"Nothing was built with {variant.model}: {_why_nothing(variant)}")
+
+
+def _is_unchanged(variant: "Variant") -> bool:
+    """Whether the files that were to be changed are as they were."""
+    from heald_studio.projects.variant_outcome import NOTHING_CHANGED
+
+    return variant.note is not None and variant.note.startswith(NOTHING_CHANGED)
 
 
 def _why_nothing(variant: "Variant") -> str:
@@ -126,6 +136,7 @@ def exit_status(built: Sequence[tuple["Variant", Path | None, list[str]]]) -> in
     statuses = {variant.status for variant, _, _ in built}
     if "cancelled" in statuses:
         return 130
-    if any(variant.status == "completed" and folder is not None for variant, folder, _ in built):
+    complete = [variant for variant, folder, _ in built if variant.status == "completed" and folder is not None]
+    if any(not _is_unchanged(variant) for variant in complete):
         return 0
     return 3 if "limit" in statuses else 1

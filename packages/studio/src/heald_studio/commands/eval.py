@@ -34,6 +34,7 @@ from heald_studio.commands.local_studio import (
     open_local_studio,
     resolve_models,
 )
+from heald_studio.score.figure_text import format_figure
 
 if TYPE_CHECKING:
     from heald_studio.evaluate.conversion import Conversion
@@ -51,7 +52,8 @@ EXAMPLES = """examples:
   heald eval shots/ --json | jq .summaries
 
 shots/ holds NAME.png, or NAME@2x.png for a picture of twice the size; its subfolders are groups of the report. A file
-NAME.json beside a picture may hold the text that is in it. Every conversion costs what its model costs.
+NAME.json beside a picture may hold the text that is in it; NAME.html is the document that it was made from, and pages
+are compared with it, also by the definition of Design2Code. Every conversion costs what its model costs.
 exit status: 0 a report was written, 1 nothing could be converted, 2 wrong usage"""
 
 
@@ -239,7 +241,7 @@ class _Progress:
 
     def done(self, row: "Row") -> str:
         self._rows += 1
-        outcome = f"score {row.score.overall:.3f}" if row.score is not None else row.error or "no score"
+        outcome = f"score {format_figure(row.score.overall)}" if row.score is not None else row.error or "no score"
         self._last = f"{row.target}, {row.model}, {row.stack}: {sanitize_text(outcome)}"
         memory = f", {row.memory_mb:,.0f} MB" if row.memory_mb is not None else ""
         spent = f"{format_seconds(row.seconds)}, {format_seconds(row.cpu_seconds)} of processor time{memory}"
@@ -260,7 +262,7 @@ def _summary_lines(summary: "Summary") -> Iterator[str]:
     from heald_studio.evaluate.report_tables import RESULT_TEXT
 
     overall = next(figures.mean for figures in summary.figures if figures.column == "overall")
-    yield f"{summary.title}: {f'score {overall:.3f}' if overall is not None else 'no score'}"
+    yield f"{summary.title}: {f'score {format_figure(overall)}' if overall is not None else 'no score'}"
     for verdict in summary.verdicts:
         value = COLUMNS_BY_KEY[verdict.column].format(verdict.value)
         yield f"  {pad(verdict.bar, 42)} {value:>10}  {RESULT_TEXT[verdict.met]}"

@@ -9,10 +9,11 @@ from heald.commands.activity import describe_activity
 from heald.commands.amounts import format_seconds, format_usd
 from heald.commands.text_columns import align_columns
 from heald.core.envelope import Event
-from heald.core.events import FileChanged, RetryScheduled, ToolUseContentBlockStart
+from heald.core.events import FileChanged, RetryScheduled, ThinkingDelta, ToolOutputDelta, ToolUseContentBlockStart
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.tools.sanitize import sanitize_text
+from heald_studio.commands.score_text import format_score
 
 if TYPE_CHECKING:
     from heald_studio.projects.project import Variant, Version
@@ -45,7 +46,7 @@ class VariantProgress:
         """Apply the state of the variants."""
         self._variants = sorted(version.variants, key=lambda variant: variant.index)
         for variant in self._variants:
-            state = variant.status if variant.score is None else f"score {variant.score.overall:.3f}"
+            state = variant.status if variant.score is None else format_score(variant.score)
             if self._reported.get(variant.session) != state:
                 self._reported[variant.session] = state
                 self.report(f"{self._name(variant)}: {_describe_outcome(variant) if variant.is_done else state}")
@@ -64,6 +65,10 @@ class VariantProgress:
         match event.data:
             case ToolUseContentBlockStart(name=name):
                 activity.text = sanitize_text(name)
+            case ThinkingDelta(text=text) if text.rstrip().endswith(" %."):  # a step of the local converter
+                activity.text = sanitize_text(text.strip().splitlines()[-1].rstrip("."))
+            case ToolOutputDelta(text=text, channel="progress") if text.strip():
+                activity.text = sanitize_text(text.strip().splitlines()[-1])
             case FileChanged(path=path) if path not in activity.files:
                 activity.files.add(path)
                 self._report_line(session, f"wrote {sanitize_text(path)}")
@@ -88,7 +93,7 @@ def _describe_outcome(variant: "Variant") -> str:
         parts.append(sanitize_text(variant.error.message))
         return ": ".join(parts)
     if variant.score is not None:
-        parts.append(f"score {variant.score.overall:.3f}")
+        parts.append(format_score(variant.score))
     if variant.started is not None and variant.ended is not None:
         parts.append(format_seconds(max(variant.ended - variant.started, 0)))
     if variant.turns:

@@ -31,7 +31,7 @@ _SCP = lazy_pattern(r"(?:(?P<user>[^@:/]+)@)?(?P<host>[^@:/]+):(?P<path>(?!/{2})
 _BRANCH = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,120}")
 _SECRET = lazy_pattern(r"(?<=://)[^/@\s]+@")
 _REF = "refs/heads/pushed"
-_NO_ADDRESS = "That is no address of a git remote; give one such as https://example.org/me/site.git."
+_NO_ADDRESS = "That is not an address of a git remote; give one such as https://example.org/me/site.git."
 
 
 class PushFailed(HealdError):
@@ -95,7 +95,7 @@ def check_branch(name: str) -> str:
     parts = name.split("/")
     fits = _BRANCH.fullmatch(name) and ".." not in name and not name.endswith((".", ".lock"))
     if not fits or any(not part or part.startswith((".", "-")) or part.endswith(".lock") for part in parts):
-        raise PushFailed("That is no name of a branch; use letters, digits, dots, dashes and single slashes.")
+        raise PushFailed("That is not a valid branch name; use letters, digits, dots, dashes and single slashes.")
     return name
 
 

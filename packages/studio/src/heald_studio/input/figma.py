@@ -63,7 +63,7 @@ def parse_link(text: str) -> FigmaLink:
     """Parse the address of a file or of a frame in it. Raises BadInput."""
     match = _LINK.match(urlsplit(text.strip()).path) if is_figma_link(text) else None
     if match is None:
-        raise BadInput("That is no link to a design in Figma; copy the link of a frame there.", "not_found")
+        raise BadInput("That is not a link to a design in Figma; copy the link of a frame there.", "not_found")
     node = (parse_qs(urlsplit(text.strip()).query).get("node-id") or [""])[0]
     if node and not _NODE.fullmatch(node):
         raise BadInput("The link names no frame that can be read; copy the link of the frame anew.", "not_found")
@@ -153,7 +153,7 @@ def parse_file(text: str) -> FigmaFrame:
     try:
         content = as_object(loads(text))
     except (ValueError, RecursionError):
-        raise BadInput("The file is no JSON that can be read; export it from Figma anew.", "not_text") from None
+        raise BadInput("The file is not valid JSON; export it from Figma again.", "not_text") from None
     nodes = [as_object(as_object(answer).get("document")) for answer in as_object(content.get("nodes")).values()]
     document = next((node for node in nodes if node), as_object(content.get("document"))) or content
     if not document.get("type"):

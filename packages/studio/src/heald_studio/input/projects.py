@@ -130,7 +130,7 @@ def read_project(path: Path) -> dict[str, bytes]:
         return unpack_zip(path.read_bytes())
     if path.suffix.lower() in (".html", ".htm", ".svg"):
         return {"image.svg" if path.suffix.lower() == ".svg" else "index.html": path.read_bytes()}
-    raise BadInput(f"{path.name} is no page; give an HTML file, a folder or a zip.", "not_found")
+    raise BadInput(f"{path.name} is not a page; give an HTML file, a folder or a zip.", "not_found")
 
 
 def _read_folder(path: Path) -> dict[str, bytes]:

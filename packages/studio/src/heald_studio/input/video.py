@@ -50,7 +50,7 @@ async def read_video(data: bytes, *, frames: int = FRAMES) -> list[VideoFrame]:
     kind = video_kind(data)
     if kind is None:
         raise BadInput(
-            "The recording is no recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video"
+            "The recording is not a recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video"
         )
     if kind == "animation":
         return await asyncio.to_thread(_read_animation, data, frames)

@@ -99,14 +99,28 @@
 
   let choosing = false;
   let marked = null;
+  let selected = null;
+  // An attribute and a sheet of its own: the style of the element stays what the page wrote.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("[data-heald-mark]{outline:2px solid #3b6fe0 !important}[data-heald-selected]{outline:2px solid #3b6fe0 !important;outline-offset:2px !important}");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const mark = (element) => {
-    if (marked) marked.style.outline = marked.dataset.healdOutline || "";
-    if (marked) delete marked.dataset.healdOutline;
-    if (marked && !marked.getAttribute("style")) marked.removeAttribute("style");
+    marked?.removeAttribute("data-heald-mark");
     marked = element;
-    if (!element) return;
-    element.dataset.healdOutline = element.style.outline;
-    element.style.outline = "2px solid #3b6fe0";
+    element?.setAttribute("data-heald-mark", "");
+  };
+  const select = (element) => {
+    selected?.removeAttribute("data-heald-selected");
+    selected = element;
+    element?.setAttribute("data-heald-selected", "");
+  };
+  const sourceOf = (element) => {
+    const copy = element.cloneNode(true);
+    for (const part of [copy, ...copy.querySelectorAll("[data-heald-mark], [data-heald-selected]")]) {
+      part.removeAttribute("data-heald-mark");
+      part.removeAttribute("data-heald-selected");
+    }
+    return copy.outerHTML;
   };
   const pathOf = (element) => {
     const parts = [];
@@ -161,8 +175,10 @@
     else location.assign(target.href);
   });
   const choose = (element) => {
+    showEdit(null);
     mark(null);
-    const html = element.outerHTML.slice(0, 8000);
+    select(element);
+    const html = sourceOf(element).slice(0, 8000);
     const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
     const style = getComputedStyle(element);
     const look = { color: style.color, background: style.backgroundColor, size: style.fontSize, padding: style.padding };
@@ -170,9 +186,70 @@
     const source = element.tagName === "IMG" ? element.getAttribute("src") : null;
     say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length, text, look, source });
   };
+  const elementAt = (path) => {
+    try {
+      return document.querySelector(path);
+    } catch {
+      return null;
+    }
+  };
+
+  // The selection outlives a new version of the page: a script may need a while to make the element again.
+  let finding = 0;
+  const find = (path, tries) => {
+    clearTimeout(finding);
+    const element = path === "" ? null : elementAt(path);
+    if (path === "") select(null);
+    else if (element !== null && element !== selected) {
+      choose(element);
+      element.scrollIntoView({ block: "nearest" });
+    } else if (element === null && tries > 0) finding = setTimeout(() => find(path, tries - 1), 100);
+    else if (element === null) say("lost", {});
+  };
+  addEventListener("resize", () => selected?.scrollIntoView({ block: "nearest" }));
+
+  // A change by hand is shown before it is applied, and taken back where it is not.
+  let before = null;
+  const showEdit = (edit) => {
+    if (before !== null) {
+      const { element, style, text, source } = before;
+      setAttribute.call(element, "style", style ?? ""); // Chromium keeps an empty attribute of a style that a script set
+      if (style === null) element.removeAttribute("style");
+      if (text !== null && element.textContent !== text) element.textContent = text;
+      if (source !== null) element.setAttribute("src", source);
+      before = null;
+    }
+    const element = edit === null ? null : elementAt(edit.path);
+    if (element === null) return;
+    const text = typeof edit.text === "string" && element.childElementCount === 0 ? element.textContent : null;
+    const source = typeof edit.source === "string" ? element.getAttribute("src") : null;
+    before = { element, style: element.getAttribute("style"), text, source };
+    for (const [name, value] of Object.entries(edit.style ?? {})) element.style.setProperty(name, value);
+    if (text !== null) element.textContent = edit.text;
+    if (source !== null) element.setAttribute("src", edit.source);
+  };
   addEventListener("message", (event) => {
-    if (event.source !== parent || !event.data || event.data.heald !== "select") return;
-    choosing = event.data.on === true;
-    if (!choosing) mark(null);
+    if (event.source !== parent || !event.data) return;
+    switch (event.data.heald) {
+      case "select":
+        choosing = event.data.on === true;
+        if (!choosing) mark(null);
+        return;
+      case "mark":
+        find(String(event.data.path ?? ""), 20);
+        return;
+      case "edit":
+        showEdit(event.data.edit ?? null);
+    }
+  });
+  // Keys that the page does not use itself reach the page around the preview.
+  addEventListener("keydown", (event) => {
+    const at = event.composedPath()[0];
+    if (event.defaultPrevented || !event.isTrusted || choosing || at?.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at?.tagName ?? "")) return;
+    const { key, code, altKey, ctrlKey, metaKey, shiftKey } = event;
+    const isCommand = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
+    if (!isCommand && (ctrlKey || metaKey || key.length !== 1 || key === " ")) return;
+    if (isCommand) event.preventDefault();
+    say("key", { key, code, altKey, ctrlKey, metaKey, shiftKey });
   });
 })();

@@ -35,7 +35,7 @@
       const typed = start.replace(/\.js(x?)$/, ".ts$1");
       if (typed !== start && has(typed)) return typed;
     }
-    throw new Error(`${importer} imports "${specifier}", which is no file of the project.`);
+    throw new Error(`${importer} imports "${specifier}", which is not a file of the project.`);
   }
 
   function requireFrom(importer) {
@@ -132,7 +132,7 @@
     return files[path]
       .replace(/@import\s+(?:url\()?\s*["']?(\.{1,2}\/[^"')\s]+)["']?\s*\)?\s*([^;]*);/g, (whole, target, media) => {
         const inner = joined(folder, target);
-        if (!Object.hasOwn(files, inner)) throw new Error(`${path} imports "${target}", which is no file of the project.`);
+        if (!Object.hasOwn(files, inner)) throw new Error(`${path} imports "${target}", which is not a file of the project.`);
         return media.trim() ? `@media ${media}{${sheet(inner, seen)}}` : sheet(inner, seen);
       })
       .replace(/url\(\s*(["']?)(?![a-z][a-z0-9+.-]*:|#|\/\/)([^"')]+)\1\s*\)/gi, (whole, quote, target) => {

@@ -40,6 +40,13 @@ class ElementChange(msgspec.Struct, frozen=True, kw_only=True):
     """CSS properties; an empty value removes one."""
     attributes: dict[str, str] = {}
 
+    @property
+    def description(self) -> str:
+        """What it changes, for the list of what can be undone."""
+        step = _STEP.fullmatch(self.path.rpartition(">")[2].strip())
+        parts = [*(["text"] if self.text is not None else []), *self.style, *self.attributes]
+        return f"edit of {step['name'] if step is not None else 'an element'} ({', '.join(parts)})"
+
 
 class _Element(msgspec.Struct):
     tag: StartTag | None
@@ -149,7 +156,7 @@ def _merge_style(style: str, changes: Mapping[str, str]) -> str:
 def _check_style(style: Mapping[str, str]) -> None:
     for name, value in style.items():
         if not _PROPERTY.fullmatch(name) or re.search(r"[;{}<>\"]", value):
-            raise CannotEdit("That is no value of a style; write it as in CSS, without a semicolon.")
+            raise CannotEdit("That is not a value of a style; write it as in CSS, without a semicolon.")
 
 
 def _replace_text(files: Mapping[str, bytes], change: ElementChange) -> dict[str, bytes]:

@@ -70,6 +70,17 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     """As a person writes it, such as “About us”."""
 
+    @property
+    def description(self) -> str:
+        """What it changes, for the list of what can be undone."""
+        match self.action:
+            case "add":
+                return f"new page “{self.name}”"
+            case "rename":
+                return f"rename of {self.path} to “{self.name}”"
+            case "delete":
+                return f"deletion of {self.path}"
+
 
 def change_pages(files: Mapping[str, bytes], stack: Stack, change: PageChange) -> dict[str, bytes | None]:
     """Return the files that a change of the pages changes; None deletes a file. Raises CannotChangePages."""

@@ -1,6 +1,6 @@
 """A project with its versions and variants, as immutable data."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -23,6 +23,28 @@ class VariantRef(msgspec.Struct, frozen=True):
     variant: int
 
 
+class ProjectState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The parts of a project that an action changes. None and empty leave a part as it is."""
+
+    title: str | None = None
+    current: str | None = None
+    """The id of the current version."""
+    tries: dict[str, str] = {}
+    """The session of the chosen try, by version and index of the variant, joined by a dot."""
+    removed: dict[str, bool] = {}
+    """Whether a variant is removed, named in the same way."""
+
+
+class ProjectAction(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a person did to a project and can undo."""
+
+    id: str
+    text: str
+    """What was done, such as: change “Make it blue”."""
+    before: ProjectState
+    after: ProjectState
+
+
 class TargetPicture(msgspec.Struct, frozen=True):
     """A picture of the design to build. Its bytes are a blob of the project."""
 
@@ -35,7 +57,7 @@ class TargetPicture(msgspec.Struct, frozen=True):
 
 
 class VariantScore(msgspec.Struct, frozen=True):
-    """The similarity of a variant and its target, each value from 0 to 1."""
+    """The similarity of a variant and its target, each value from 0 to 1, where 1 is equal."""
 
     block: float
     text: float
@@ -43,6 +65,12 @@ class VariantScore(msgspec.Struct, frozen=True):
     colour: float
     ssim: float
     overall: float
+    style: float | None = None
+    """Bold and italic text."""
+    shapes: float | None = None
+    """What is not text; None in a project that was scored before it was measured."""
+    changed: float | None = None
+    """The share of the area that changed; 0 is the best."""
 
 
 class SitePage(msgspec.Struct, frozen=True):
@@ -52,13 +80,13 @@ class SitePage(msgspec.Struct, frozen=True):
     title: str = ""
 
 
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """One of several agents that work on the request of a version, in a session of its own."""
+class VariantTry(msgspec.Struct, frozen=True, kw_only=True):
+    """One try at the request of a variant, in a session of its own, and what became of it."""
 
-    index: int
-    """Counted from 0."""
     session: str
     model: str
+    number: int = 1
+    """Of the try, counted from 1."""
     status: VariantStatus = "queued"
     exchange: str | None = None
     started: float | None = None
@@ -74,12 +102,42 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its files hold a page. It is known once the variant is done."""
     pages: list[SitePage] = []
     """Its pages, the first one first. They are known once the variant is done."""
-    earlier: list[str] = []
-    """The sessions of its earlier attempts, the first one first."""
 
     @property
     def is_done(self) -> bool:
         return self.status in FINAL_STATUSES
+
+
+_TRY_FIELDS = VariantTry.__struct_fields__
+
+
+class Variant(VariantTry, frozen=True, kw_only=True):
+    """One of several agents that work on the request of a version. Its fields are those of its chosen try."""
+
+    index: int
+    """Counted from 0."""
+    other_tries: list[VariantTry] = []
+    """The tries that are not chosen."""
+    earlier: list[str] = []
+    """The sessions of replaced attempts, in projects of older versions."""
+    removed: bool = False
+    """Whether a person removed it. Its sessions stay, so that it can be brought back."""
+
+    @property
+    def tries(self) -> "list[Variant]":
+        """The variant with each of its tries as the chosen one, the first one first."""
+        others = [self.choose_try(other.session) for other in self.other_tries]
+        return sorted([self, *others], key=lambda variant: variant.number)
+
+    def choose_try(self, session: str) -> "Variant":
+        """Return the variant with the try of a session as the chosen one; unchanged if it has no such try."""
+        chosen = next((other for other in self.other_tries if other.session == session), None)
+        if chosen is None:
+            return self
+        others = [other for other in self.other_tries if other.session != session]
+        here = VariantTry(**{name: getattr(self, name) for name in _TRY_FIELDS})
+        fields = {name: getattr(chosen, name) for name in _TRY_FIELDS}
+        return msgspec.structs.replace(self, **fields, other_tries=[*others, here])
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +172,17 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     design_system: str = ""
     named: bool = True
     """Whether a person or a request named it; otherwise the first page that is built names it."""
+    current: str = ""
+    """The id of the version that the project is at; empty for the newest."""
+    actions: list[ProjectAction] = []
+    """What was done, in order; those that were undone come last."""
+    undone: int = 0
+    """How many of the last actions are undone."""
+
+    @property
+    def current_version(self) -> Version | None:
+        """The version that the project is at; None before the first one."""
+        return self.version(self.current) or (self.versions[-1] if self.versions else None)
 
     def version(self, name: str) -> Version | None:
         return next((version for version in self.versions if version.id == name), None)
@@ -124,15 +193,6 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         if changed.id not in {version.id for version in self.versions}:
             versions.append(changed)
         return msgspec.structs.replace(self, versions=versions)
-
-
-def change_variant(version: Version, index: int, **changes: Any) -> Version:
-    """Return the version with one of its variants changed."""
-    variants = [
-        msgspec.structs.replace(variant, **changes) if variant.index == index else variant
-        for variant in version.variants
-    ]
-    return msgspec.structs.replace(version, variants=variants)
 
 
 def find_version(project: Project, base: VariantRef) -> Version:
@@ -151,11 +211,39 @@ def find_variant(project: Project, base: VariantRef) -> Variant:
     return chosen
 
 
+def find_try(variant: Variant, number: int) -> Variant:
+    """Return the variant with one of its tries as the chosen one. Raises NoSuchVersion."""
+    chosen = next((other for other in variant.tries if other.number == number), None)
+    if chosen is None:
+        raise NoSuchVersion(f"The variant has no try {number}; it has {len(variant.tries)}.")
+    return chosen
+
+
 def newest_page(project: Project) -> VariantRef | None:
-    """Return the variant of the newest version that has a page: the chosen one, or another that has one."""
-    for version in reversed(project.versions):
-        ranked = sorted(version.variants, key=lambda variant: variant.index != version.chosen)
-        finished = next((variant for variant in ranked if variant.status == "completed" and variant.has_page), None)
+    """Return the variant whose page the project shows: of the current version, or of the one that it was made from.
+
+    In a version it is the chosen variant, or another one that has a finished page.
+    """
+    for version in [*_line_of(project), *reversed(project.versions)]:
+        present = [variant for variant in version.variants if not variant.removed]
+        ranked = sorted(present, key=lambda variant: variant.index != version.chosen)
+        finished = next((variant for variant in ranked if finished_try(variant) is not None), None)
         if finished is not None:
             return VariantRef(version.id, finished.index)
     return None
+
+
+def _line_of(project: Project) -> list[Version]:
+    """Return the current version and those that it was made from, the current one first."""
+    line: list[Version] = []
+    version = project.current_version
+    while version is not None:
+        line.append(version)
+        version = project.version(version.base.version) if version.base is not None else None
+    return line
+
+
+def finished_try(variant: Variant) -> Variant | None:
+    """Return the variant with the try that has a finished page as the chosen one: the chosen one, or the last other."""
+    ranked = [variant, *(other for other in reversed(variant.tries) if other.session != variant.session)]
+    return next((other for other in ranked if other.status == "completed" and other.has_page), None)

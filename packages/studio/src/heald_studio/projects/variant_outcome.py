@@ -9,10 +9,13 @@ from heald.agent.result import AgentResult
 from heald.core.events import ExchangeResponse
 from heald.core.messages import Message, user_message
 from heald_studio.default_models import LOCAL_ALTERNATIVES, LOCAL_MODEL
-from heald_studio.projects.project import Project, Variant, VariantRef, change_variant, find_version
+from heald_studio.projects.actions import without_try
+from heald_studio.projects.project import Project, Variant, VariantRef, find_version, finished_try
 
 if TYPE_CHECKING:
     from heald_studio.score.score import Score
+
+_LONGEST_ANSWER = 300  # characters of a model's answer that are quoted
 
 
 def fields_of(outcome: AgentResult | ExchangeResponse, cost: float | None) -> dict[str, Any]:
@@ -22,11 +25,21 @@ def fields_of(outcome: AgentResult | ExchangeResponse, cost: float | None) -> di
 
 
 def with_changes(project: Project, version: str, variant: Variant, changes: Mapping[str, Any]) -> Project:
-    """Return the project with a changed variant; unchanged if the variant was retried meanwhile."""
+    """Return the project with a changed try of a variant; unchanged if it has no such try.
+
+    A try that ends without a page, or is stopped, leaves the finished one before it chosen.
+    """
     current = find_version(project, VariantRef(version, variant.index))
-    if all(other.session != variant.session for other in current.variants):
+    stored = next((other for other in current.variants if other.index == variant.index), None)
+    if stored is None or all(other.session != variant.session for other in stored.tries):
         return project
-    return project.with_version(change_variant(current, variant.index, **changes))
+    changed = msgspec.structs.replace(stored.choose_try(variant.session), **changes)
+    is_lost = changed.is_done and changed.status != "completed"
+    former = finished_try(changed) if is_lost and "status" in changes else None
+    chosen = former.session if former is not None and stored.session == variant.session else stored.session
+    variants = [changed.choose_try(chosen) if other.index == variant.index else other for other in current.variants]
+    updated = project.with_version(msgspec.structs.replace(current, variants=variants))
+    return without_try(updated, variant.session) if former is not None else updated
 
 
 def with_title(project: Project, title: str) -> Project:
@@ -38,9 +51,23 @@ def describe_missing_page(model: str, answer: str) -> str:
     """Describe why a variant without a page failed, and what to do."""
     if model in (LOCAL_MODEL, *LOCAL_ALTERNATIVES):
         return "The local converter builds pages from pictures only: attach a screenshot, or set a provider's key."
+    return (
+        "The model wrote no page; retry it, describe the page in more words, or choose another model."
+        f"{_describe_answer(answer)}"
+    )
+
+
+NOTHING_CHANGED = "Nothing was changed."
+
+
+def describe_no_change(answer: str) -> str:
+    """Describe why the files of a request are as they were: what the model answered."""
+    return f"{NOTHING_CHANGED}{_describe_answer(answer)}"
+
+
+def _describe_answer(answer: str) -> str:
     words = " ".join(answer.split())
-    reply = f" It answered: {words[:300]}{'…' if len(words) > 300 else ''}" if words else ""
-    return f"The model wrote no page; retry it, describe the page in more words, or choose another model.{reply}"
+    return f" It answered: {words[:_LONGEST_ANSWER]}{'…' if len(words) > _LONGEST_ANSWER else ''}" if words else ""
 
 
 def add_costs(cost: float | None, before: float | None) -> float | None:

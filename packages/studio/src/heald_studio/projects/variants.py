@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from heald_studio.score.score import Score
 from heald_studio.projects.session_files import read_session_files
 from heald_studio.projects.variant_outcome import (
+    NOTHING_CHANGED,
     add_costs,
     describe_missing_page,
+    describe_no_change,
     fields_of,
     repair_message,
     with_changes,
@@ -125,7 +127,7 @@ class VariantRunner:
         except (StoreError, NoSuchDocument):
             return  # it is reconciled when somebody looks at it
         for version in project.versions:
-            for variant in version.variants:
+            for variant in _all_tries(version):
                 if variant.session == info.id and not variant.is_done:
                     following = self._follow(info.owner, project.id, version, variant, exchange)
                     self._track(project.id, version.id, variant, following)
@@ -133,7 +135,7 @@ class VariantRunner:
     async def reconcile(self, project: Project) -> Project:
         """Return the project with the outcomes of variants that an earlier process left running."""
         for version in project.versions:
-            for variant in version.variants:
+            for variant in _all_tries(version):
                 if variant.is_done or variant.session in self._tasks or variant.session in self._reserved:
                     continue
                 changes = await self._recover_outcome(project.id, version, variant)
@@ -224,7 +226,8 @@ class VariantRunner:
     ) -> AgentResult:
         info = await self._host.sessions.store.info(variant.session)
         async with self._host.use(info) as session:
-            exchange = session.send(message, client_request_id=None if before is not None else variant.session)
+            async with self._host.admit(info, session) if before is None else nullcontext():
+                exchange = session.send(message, client_request_id=None if before is not None else variant.session)
             self._host.begin(owner, exchange)
             await session.accepted(exchange)
             if variant.session in self._cancelled:  # cancelled before the exchange began
@@ -261,8 +264,8 @@ class VariantRunner:
                 return {**fields, "status": "failed", "error": error}
             if not project.named and (title := read_title(files, entry)):
                 await self._change(project.id, lambda now: with_title(now, title))
-            if version.base is not None and fields.get("note") is None and not await self._is_changed(variant, files):
-                return {**fields, "note": "Nothing was changed."}
+            if fields.get("note") is None and not await self._is_changed(variant, files):
+                return {**fields, "note": NOTHING_CHANGED if version.base is not None else describe_no_change(answer)}
         except StoreError:
             return fields
         return fields
@@ -276,7 +279,7 @@ class VariantRunner:
         """Whether the files differ from those that the variant began with."""
         store = self._host.sessions.store
         initial = SessionSettings.of((await store.info(variant.session)).settings).files
-        if initial.keys() != files.keys():
+        if not initial or initial.keys() != files.keys():
             return True
         return any([await store.blob(variant.session, digest) != files[path] for path, digest in initial.items()])
 
@@ -382,6 +385,10 @@ class VariantRunner:
 
     async def _update_variant(self, project: str, version: str, variant: Variant, **changes: Any) -> Project:
         return await self._change(project, lambda now: with_changes(now, version, variant, changes))
+
+
+def _all_tries(version: Version) -> list[Variant]:
+    return [attempt for variant in version.variants for attempt in variant.tries]
 
 
 async def _await_result(exchange: ExchangeInterface) -> AgentResult:

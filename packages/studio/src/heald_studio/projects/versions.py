@@ -19,12 +19,15 @@ from heald.tools.workspace.memory import MemoryWorkspace
 from heald.tools.workspace.paths import normalize_path
 from heald_studio.default_models import models_for
 from heald_studio.host import SessionHost
+from heald_studio.projects.actions import describe_version, place_of, record, record_version
 from heald_studio.projects.pages import list_pages
 from heald_studio.projects.project import (
     Project,
+    ProjectState,
     TargetPicture,
     Variant,
     VariantRef,
+    VariantTry,
     Version,
     VersionKind,
     find_variant,
@@ -100,23 +103,31 @@ class VersionBuilder:
         return await self._add_and_run(owner, project, version, msgspec.structs.replace(last, said=request.text))
 
     async def rebuild(self, owner: str, project: Project, version: Version, variants: Sequence[Variant]) -> Version:
-        """Replace variants by new ones that get the same request and the files that the old ones started with."""
+        """Add a try to each of the variants, with the same request and the files that the variant started with.
+
+        The new try is the chosen one; the pages of the others are kept."""
         if not version.request:
             raise HealdError("No model was asked for this version, so it cannot be retried; update it instead.")
         store = self._projects.store
         message = msgspec.json.decode(await store.blob(project.id, version.request), type=Message)
         new = [await self._create_attempt(owner, project, variant) for variant in variants]
-        replaced = {variant.index: variant for variant in new}
+        added = {variant.index: variant for variant in new}
 
-        def replace(now: Project) -> Project:
+        def add_tries(now: Project) -> Project:
             stored = find_version(now, VariantRef(version.id, 0))
             if not {variant.session for variant in variants} <= {variant.session for variant in stored.variants}:
                 raise HealdError("The variant is being retried already; wait for it.")
-            current = [replaced.get(variant.index, variant) for variant in stored.variants]
-            return now.with_version(msgspec.structs.replace(stored, variants=current))
+            retried = [variant for variant in stored.variants if variant.index in added]
+            current = [_with_try(variant, added.get(variant.index)) for variant in stored.variants]
+            with_tries = now.with_version(msgspec.structs.replace(stored, variants=current))
+            before = {place_of(version.id, variant): variant.session for variant in retried}
+            after = {place_of(version.id, variant): added[variant.index].session for variant in retried}
+            numbers = ", ".join(str(variant.index + 1) for variant in retried)
+            text = f"retry of variant{'s' if len(retried) > 1 else ''} {numbers} of version {stored.number}"
+            return record(with_tries, text, ProjectState(tries=before), ProjectState(tries=after))
 
         with self._runner.reserve(new):
-            changed = find_version(await self._change(project.id, replace), VariantRef(version.id, 0))
+            changed = find_version(await self._change(project.id, add_tries), VariantRef(version.id, 0))
             self._runner.start(owner, project.id, changed, new, message)
         return changed
 
@@ -125,20 +136,26 @@ class VersionBuilder:
         store = self._projects.store
         settings = SessionSettings.of((await store.info(variant.session)).settings)
         files = {path: await store.blob(variant.session, digest) for path, digest in settings.files.items()}
-        new = await self._create_session(owner, project, variant.index, settings, files)
-        return msgspec.structs.replace(new, earlier=[*variant.earlier, variant.session])
+        return await self._create_session(owner, project, variant.index, settings, files)
 
     async def add_files(
-        self, owner: str, project: Project, kind: VersionKind, base: VariantRef | None, files: Mapping[str, bytes]
+        self,
+        owner: str,
+        project: Project,
+        kind: VersionKind,
+        base: VariantRef | None,
+        files: Mapping[str, bytes],
+        *,
+        text: str = "",
     ) -> Version:
-        """Add a version with these files; no model is called."""
+        """Add a version with these files; no model is called. `text` describes the action."""
         model = find_variant(project, base).model if base is not None else next(iter(self._host.models()), "")
         settings = SessionSettings(model=model, tools=["files", *TOOL_NAMES], permissions="auto")
         variant = await self._create_session(owner, project, 0, settings, _check_paths(files))
         now = time()
         pages = list_pages(files, self._find_stack(project.stack).entry)
         done = msgspec.structs.replace(variant, status="completed", started=now, ended=now, model="", pages=pages)
-        return await self._add_version(project, _new_version(kind, [done], base=base))
+        return await self._add_version(project, _new_version(kind, [done], base=base), text)
 
     async def store_views(self, project: str, views: Sequence[View]) -> list[TargetPicture]:
         stored: list[TargetPicture] = []
@@ -201,11 +218,24 @@ class VersionBuilder:
             self._runner.start(owner, project.id, version, version.variants, message)
         return version
 
-    async def _add_version(self, project: Project, version: Version) -> Version:
+    async def _add_version(self, project: Project, version: Version, text: str = "") -> Version:
+        before = version.base.version if version.base is not None and version.kind != "restore" else None
+
         def add(now: Project) -> Project:
-            return now.with_version(msgspec.structs.replace(version, number=len(now.versions) + 1))
+            numbered = msgspec.structs.replace(version, number=len(now.versions) + 1)
+            return record_version(now, numbered, text or describe_version(version), before)
 
         return find_version(await self._change(project.id, add), VariantRef(version.id, 0))
+
+
+def _with_try(variant: Variant, added: Variant | None) -> Variant:
+    """Return the variant with a new try as the chosen one."""
+    if added is None:
+        return variant
+    numbered = msgspec.structs.replace(added, number=max(other.number for other in variant.tries) + 1)
+    fields = {name: getattr(numbered, name) for name in VariantTry.__struct_fields__}
+    others = [*variant.other_tries, VariantTry(**fields)]
+    return msgspec.structs.replace(variant, other_tries=others).choose_try(added.session)
 
 
 def _new_version(kind: VersionKind, variants: list[Variant], **fields: Any) -> Version:

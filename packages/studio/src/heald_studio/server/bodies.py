@@ -141,6 +141,11 @@ class ProjectChange(Body, frozen=True, kw_only=True):
     title: Title
 
 
+class UndoBody(Body, frozen=True, kw_only=True):
+    action: Name = ""
+    """The id of the action that is meant; another one is refused. By default whichever is next."""
+
+
 class DiffQuery(msgspec.Struct, frozen=True, kw_only=True):
     against: Name
     """Another variant, as version.index."""

@@ -12,9 +12,9 @@ _SENTENCES = {
     "shop": "A dark dashboard for a small shop: orders today, revenue, a table of the last ten orders",
 }
 _PICTURES = {
-    "login": "Screenshot of a page to sign in",
-    "pricing": "Screenshot of a page with prices",
-    "dashboard": "Screenshot of a dashboard",
+    "login": "Sign-in page",
+    "pricing": "Pricing page",
+    "dashboard": "Dashboard",
 }
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from heald.agent.interface import ExchangeInterface
 from heald.core.messages import Message
@@ -12,7 +12,7 @@ from heald.sessions.sessions import Sessions
 from heald.tools.registry import ToolLike
 from heald_server.context import ServerContext
 from heald_server.models import KnownModels, ModelSource
-from heald_server.start_exchange import pass_on
+from heald_server.start_exchange import admit_exchange, pass_on
 from heald_studio.default_models import LOCAL_MODEL, rank_models
 from heald_studio.page_text import PageText
 from heald_studio.projects.versions import VARIANT_SESSION
@@ -43,6 +43,9 @@ class StudioHost:
 
     def check(self, owner: str, count: int) -> None:
         self._context.meters.check_exchange(owner, count)
+
+    def admit(self, info: SessionInfo, session: Session) -> AbstractAsyncContextManager[None]:
+        return admit_exchange(self._context, info, session)
 
     def begin(self, owner: str, exchange: ExchangeInterface) -> None:
         self._context.meters.track_exchange(owner, exchange)

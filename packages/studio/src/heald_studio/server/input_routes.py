@@ -1,5 +1,5 @@
 """Routes for inputs before anything is built: they judge a picture, show the moments of a recording that models get,
-and store, test and delete the token of Figma, which is kept in the keyring of this machine and never sent."""
+and store, test and delete the token of Figma, which is stored on this machine and never sent."""
 
 import asyncio
 from base64 import b64encode
@@ -76,7 +76,7 @@ async def _store_token(call: ApiCall) -> None:
 async def _delete_token(call: ApiCall) -> None:
     _check_operator(call)
     if not any([await asyncio.to_thread(delete_key, name) for name in KEY_NAMES]):
-        raise ApiError("not_found", "The keyring holds no token of Figma.")
+        raise ApiError("not_found", "There is no stored token of Figma.")
 
 
 async def _test_token(call: ApiCall) -> KeyTest:

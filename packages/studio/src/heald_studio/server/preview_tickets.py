@@ -30,6 +30,8 @@ class PreviewTarget(msgspec.Struct, frozen=True, array_like=True):
     version: str
     variant: int
     link: str = ""
+    number: int = 1
+    """Of the try of the variant."""
 
 
 class PreviewTickets:
@@ -50,14 +52,14 @@ class PreviewTickets:
         """Read the key that all nodes of the store share; store this one if there is none."""
         self._key = await self._store.put_record("secret", "previews", self._key, only_new=True)
 
-    def address(self, caller: Caller, project: str, variant: VariantRef) -> str:
-        """The path of a preview, as the caller's browser sees it."""
+    def address(self, caller: Caller, project: str, variant: VariantRef, number: int = 1) -> str:
+        """The path of the preview of a try of a variant, as the caller's browser sees it."""
         if caller.token_id is not None:
             digest = self._digest(b"holder" + caller.token_id)
         else:
             digest = self._digest(b"account" + caller.owner.encode())  # it has no token of this server
         link = self._digest(b"link" + caller.link.encode()) if caller.is_guest else ""
-        content = encode(PreviewTarget(digest, project, variant.version, variant.variant, link))
+        content = encode(PreviewTarget(digest, project, variant.version, variant.variant, link, number))
         ticket = base64.urlsafe_b64encode(self._mac(content) + content).decode().rstrip("=")
         return f"{caller.root_path}{PREVIEWS}{ticket}/"
 

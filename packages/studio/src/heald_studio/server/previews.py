@@ -90,11 +90,11 @@ class PreviewRoutes:
             return Response(page, error.status, _headers(self._origins(request), at), "text/html")
 
     async def _answer(self, request: Request, at: str) -> Response:
-        owner, project, variant = await self._find_variant(request.path_params["ticket"])
+        owner, project, variant, number = await self._find_variant(request.path_params["ticket"])
         if request.path_params["path"] == DRAFT:
             caching = {"Cache-Control": "private, max-age=600"}  # it is empty, and requested often
             return Response(draft_page(), 200, _headers(self._origins(request), at) | caching, "text/html")
-        preview = await self._studio.preview(owner, project, variant, at=at)
+        preview = await self._studio.preview(owner, project, variant, at=at, number=number)
         path: str = request.path_params["path"] or PAGE
         response = preview.answer(path, request.url.query)
         if response is None and request.headers.get("sec-fetch-dest") == "iframe":
@@ -124,11 +124,11 @@ class PreviewRoutes:
             self._packed[key] = packed
         return Response(self._packed[key], response.status, headers | {"Content-Encoding": "gzip"}, response.type)
 
-    async def _find_variant(self, ticket: str) -> tuple[str, str, VariantRef]:
-        """The owner, the project and the variant that an address shows."""
+    async def _find_variant(self, ticket: str) -> tuple[str, str, VariantRef, int | None]:
+        """The owner, the project, the variant and the number of its try that an address shows."""
         if not ticket.startswith(SHARED):
             owner, target = await self._tickets.read(ticket)
-            return owner, target.project, VariantRef(target.version, target.variant)
+            return owner, target.project, VariantRef(target.version, target.variant), target.number
         share = self._shares.find(ticket.removeprefix(SHARED))
         if share is None or share.writable:  # the page can read its address, and must not learn a secret to write with
             raise ApiError("not_found", "The link is not valid any more; ask the owner of the project for another one.")
@@ -136,7 +136,7 @@ class PreviewRoutes:
         newest = newest_page(project)
         if newest is None:
             raise ApiError("not_found", "No page of this project is finished yet; open the link later.")
-        return share.owner, share.project, newest
+        return share.owner, share.project, newest, None
 
     def _origins(self, request: Request) -> list[str]:
         """The origins under which a browser may show the preview: that of the request, and that of the proxy."""

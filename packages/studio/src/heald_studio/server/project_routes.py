@@ -1,5 +1,6 @@
 """Routes of projects and their versions."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import msgspec
@@ -9,9 +10,10 @@ from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
 from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.fields import ListQuery
+from heald_studio.projects.actions import CannotUndo
 from heald_studio.projects.direct_edit import ElementChange
 from heald_studio.projects.pages import PageChange
-from heald_studio.projects.project import VariantRef
+from heald_studio.projects.project import Project, VariantRef
 from heald_studio.request import UPDATE_VARIANTS
 from heald_studio.server import bodies, views
 from heald_studio.server.briefs import read_brief
@@ -30,6 +32,7 @@ class ProjectRoutes:
 
     def operations(self) -> list[Operation]:
         create = partial(studio_operation, "POST", errors=("not_found", "too_many", "budget"), status=201)
+        undoing = partial(studio_operation, "POST", errors=("not_found", "conflict"), body_optional=True)
         project = "/projects/{project}"
         return [
             create("/projects", self.create, "Create a project.", views.ProjectView, bodies.NewProject),
@@ -40,6 +43,8 @@ class ProjectRoutes:
             create(
                 f"{project}/versions", self.change, "Update, edit or restore it.", views.VersionView, bodies.NewVersion
             ),
+            undoing(f"{project}/undo", self.undo, "Undo the last action.", views.ProjectView, bodies.UndoBody),
+            undoing(f"{project}/redo", self.redo, "Redo what was undone.", views.ProjectView, bodies.UndoBody),
             create(f"{project}/versions/{{version}}/retry", self.retry_failed, "Retry what failed.", views.VersionView),
             studio_operation("GET", f"{project}/targets/{{blob}}", self.target, "A target picture.", media_type=BYTES),
         ]
@@ -76,6 +81,20 @@ class ProjectRoutes:
 
     async def rename(self, call: ApiCall) -> views.ProjectView:
         return self._views.project(call, await self._studio.rename(call.owner, call.path["project"], call.body.title))
+
+    async def undo(self, call: ApiCall) -> views.ProjectView:
+        return await self._step(call, self._studio.undo)
+
+    async def redo(self, call: ApiCall) -> views.ProjectView:
+        return await self._step(call, self._studio.redo)
+
+    async def _step(self, call: ApiCall, step: Callable[[str, str, str], Awaitable[Project]]) -> views.ProjectView:
+        """Go one step back or forth through the actions of a project."""
+        body: bodies.UndoBody = call.body
+        try:
+            return self._views.project(call, await step(call.owner, call.path["project"], body.action))
+        except CannotUndo as error:
+            raise ApiError("conflict", str(error)) from None
 
     async def delete(self, call: ApiCall) -> None:
         await self._studio.delete(call.owner, call.path["project"])

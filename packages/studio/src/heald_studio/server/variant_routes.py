@@ -18,7 +18,7 @@ from heald_studio.export.git_push import PushResult, collect_commits, default_br
 from heald_studio.export.offline import offline_project
 from heald_studio.export.single_page import single_page
 from heald_studio.preview.preview import PAGE, ProjectPreview
-from heald_studio.projects.project import VariantRef, VariantScore
+from heald_studio.projects.project import VariantRef
 from heald_studio.projects.session_files import read_session_files
 from heald_studio.prompt.history import decode_text
 from heald_studio.server import bodies, views
@@ -46,6 +46,8 @@ class VariantRoutes:
             variant("POST", "/cancel", self.cancel, "Cancel one variant.", views.VersionView),
             variant("POST", "/retry", self.retry, "Retry one variant.", views.VersionView, status=201),
             variant("POST", "/choose", self.choose, "Prefer one variant.", views.VersionView),
+            variant("POST", "/remove", self.remove, "Remove one variant.", views.VersionView),
+            variant("POST", "/tries/{number}/choose", self.choose_try, "Show another try of it.", views.VersionView),
             variant("GET", "/files", self.files, "The files of a variant.", views.StudioFiles),
             variant("GET", "/files/{path}", self.file, "A file of a variant.", media_type=BYTES),
             variant("GET", "/diff", self.diff, "Its differences from another variant.", Diffs, query=bodies.DiffQuery),
@@ -79,6 +81,16 @@ class VariantRoutes:
         return await self._views.version(
             call, await self._studio.choose(call.owner, call.path["project"], variant_of(call))
         )
+
+    async def remove(self, call: ApiCall) -> views.VersionView:
+        return await self._views.version(
+            call, await self._studio.remove_variant(call.owner, call.path["project"], variant_of(call))
+        )
+
+    async def choose_try(self, call: ApiCall) -> views.VersionView:
+        number = number_of(call.path["number"])
+        version = await self._studio.choose_try(call.owner, call.path["project"], variant_of(call), number)
+        return await self._views.version(call, version)
 
     async def files(self, call: ApiCall) -> views.StudioFiles:
         files = await self._files(call)
@@ -123,19 +135,15 @@ class VariantRoutes:
 
     async def score(self, call: ApiCall) -> views.ScoreView:
         comparison, *_ = await self._compared(call)
-        marks = VariantScore(
-            comparison.block,
-            comparison.text,
-            comparison.position,
-            comparison.colour,
-            comparison.ssim,
-            comparison.overall,
-        )
+        from heald_studio.score.scoring import variant_score  # a server starts without numpy
+
         differences = [
             views.DifferenceView(difference.kind, difference.box, difference.sentence)
             for difference in comparison.differences
         ]
-        return views.ScoreView(marks, differences, call.request.url.path.replace("/score", "/heatmap.png"))
+        return views.ScoreView(
+            variant_score(comparison), differences, call.request.url.path.replace("/score", "/heatmap.png")
+        )
 
     async def screenshot(self, call: ApiCall) -> Response:
         project = await self._studio.get(call.owner, call.path["project"])

@@ -17,6 +17,26 @@ from heald_studio.projects.project import (
 )
 
 
+class TryView(msgspec.Struct, frozen=True, kw_only=True):
+    """One try at the request of a variant."""
+
+    number: int
+    """Counted from 1."""
+    session: str
+    model: str
+    status: VariantStatus
+
+
+class ActionView(msgspec.Struct, frozen=True, kw_only=True):
+    """An action that can be undone or done again."""
+
+    id: str
+    text: str
+    """What was done, such as: change “Make it blue”."""
+    version: str
+    """The id of the version that shows the result of undoing it, or of doing it again; empty if any does."""
+
+
 class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     session: str
@@ -38,6 +58,12 @@ class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     """Its pages, the first one first; empty until it is done. Below its preview each has the address of its path."""
     preview: str
     """The address of its preview, for a frame."""
+    number: int
+    """Of the try that is shown, counted from 1."""
+    tries: list[TryView]
+    """All of its tries, the first one first."""
+    removed: bool
+    """Whether a person removed it; it can be brought back by undoing that."""
 
 
 class VersionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +86,12 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
     updated: float
     targets: list[TargetPicture]
     versions: list[VersionView]
+    current: str
+    """The id of the version that the project is at; empty before the first one."""
+    undo: ActionView | None
+    """What undoing undoes next."""
+    redo: ActionView | None
+    """What can be done again next."""
 
 
 class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +178,7 @@ class StudioView(msgspec.Struct, frozen=True):
     defaults: Defaults
     has_keys: bool
     chromium: bool
-    figma: Literal["", "environment", "keyring"]
+    figma: Literal["", "environment", "keyring", "file"]
     """Where the token is to read designs of Figma with; empty if there is none."""
     design_systems: list[str]
     examples: list[Example]

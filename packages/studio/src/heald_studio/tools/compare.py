@@ -14,6 +14,7 @@ from heald.tools.function_tools import tool
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import ToolOutput
 from heald_pictures.comparison import PageComparison
+from heald_studio.score.figure_text import floor_figure, format_figure, format_percent
 from heald_studio.score.heat_map import heat_map
 from heald_studio.score.score import Score
 from heald_studio.score.scoring import compare_page
@@ -35,9 +36,10 @@ def compare_tool(find: FindContext) -> Tool:
     async def compare_with_target(ctx: ToolContext, target: _Number = 1) -> ToolOutput:
         """Render the page and compare it with the given picture.
 
-        Gives figures from 0 to 1 (1 is the same) for the blocks of text, their words, position and colour, and for
-        everything else; the largest differences with their place in the target (x, y, width, height); and a picture
-        of the page in grey that is red where it differs.
+        Gives figures from 0 to 1 (1 is the same) for the blocks of text, their words, position, colour and style, for
+        shapes (boxes, pictures, icons, lines) and for their look; the share of the area that changed; the largest
+        differences with their place in the target (x, y, width, height); and a picture of the page in grey that is red
+        where it differs.
 
         Args:
             target: Which of the given pictures, counted from 1.
@@ -53,7 +55,7 @@ def compare_tool(find: FindContext) -> Tool:
         picture = await asyncio.to_thread(picture_content, heat, _HEAT_MAP_BYTES)
         return ToolOutput(
             content=[Text(describe_score(score)), picture],
-            summary=f"score {score.overall:.3f}",
+            summary=f"score {format_figure(score.overall)}",
             data=msgspec.to_builtins(comparison_of(score)),
         )
 
@@ -73,9 +75,10 @@ def target_picture(work: VariantContext, number: int) -> bytes:
 
 def describe_score(score: Score) -> str:
     """Describe a score in words and figures."""
-    names = ("block", "text", "position", "colour", "ssim")
-    figures = ", ".join(f"{name} {getattr(score, name):.3f}" for name in names)
-    lines = [f"Score {score.overall:.3f} of 1: {figures}."]
+    names = ("block", "text", "position", "colour", "style", "shapes", "ssim")
+    figures = ", ".join(f"{name} {format_figure(getattr(score, name))}" for name in names)
+    changed = format_percent(score.changed, less_is_better=True)
+    lines = [f"Score {format_figure(score.overall)} of 1: {figures}; {changed} of the area changed."]
     if not score.differences:
         return "\n".join((*lines, "Nothing differs that could be named."))
     lines.append("What differs most, with its place (x, y, width, height):")
@@ -86,4 +89,4 @@ def describe_score(score: Score) -> str:
 def comparison_of(score: Score) -> PageComparison:
     """Convert a score to its form for programs."""
     details = tuple(difference.detail for difference in score.differences if difference.detail is not None)
-    return PageComparison(score=round(score.overall, 3), differences=details)
+    return PageComparison(score=floor_figure(score.overall), differences=details)

@@ -107,7 +107,7 @@ def save_tool(find: FindContext, outgoing: WebFetcher) -> Tool:
         """Keep the pictures that the page uses as files of the project, and point the page at them.
 
         Pictures at http(s) addresses are fetched, those inside data: addresses are taken out. The files that show them
-        are changed to the new addresses. What cannot be had stays as it is and is named.
+        are changed to the new addresses. What cannot be fetched stays as it is and is named.
 
         Args:
             urls: Only these addresses, whether the page shows them or not. All that the page shows if it is left out.

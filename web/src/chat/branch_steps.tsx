@@ -1,0 +1,44 @@
+/** Steps through things of which one is shown, such as the answers to a message: ‹ 2 of 3 ›. */
+
+import type { Crossing } from "../log/branches";
+import { IconButton } from "../parts/button";
+
+interface StepsProps {
+  /** What there are several of, such as "answer". */
+  noun: string;
+  number: number;
+  count: number;
+  disabled?: boolean;
+  onPrevious: (() => void) | null;
+  onNext: (() => void) | null;
+}
+
+export function Steps({ noun, number, count, disabled = false, onPrevious, onNext }: StepsProps) {
+  return (
+    <span className="steps" role="group" aria-label={`${noun} ${number} of ${count}`}>
+      <IconButton small icon="left" label={`Previous ${noun.toLowerCase()}`} disabled={disabled || onPrevious === null} onClick={() => onPrevious?.()} />
+      <span className="numeric">
+        {number} of {count}
+      </span>
+      <IconButton small icon="right" label={`Next ${noun.toLowerCase()}`} disabled={disabled || onNext === null} onClick={() => onNext?.()} />
+    </span>
+  );
+}
+
+/** Steps through the branches at a message. */
+export function BranchSteps({ crossing, idle, onSwitch }: { crossing: Crossing | null; idle: boolean; onSwitch(seq: number): void }) {
+  if (crossing === null) return null;
+  const { number, count, previous, next } = crossing;
+  return (
+    <div className="branch-steps">
+      <Steps
+        noun="Branch"
+        number={number}
+        count={count}
+        disabled={!idle}
+        onPrevious={previous === null ? null : () => onSwitch(previous)}
+        onNext={next === null ? null : () => onSwitch(next)}
+      />
+    </div>
+  );
+}
