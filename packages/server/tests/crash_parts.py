@@ -166,7 +166,8 @@ class Server:
 
     async def kill(self, number: int = signal.SIGKILL) -> int:
         if self.is_alive:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended, and the host is about to say so
+                os.kill(self.pid, number)
         return await self.died()
 
     async def __aenter__(self) -> "Server":
@@ -180,4 +181,11 @@ class Server:
     async def client(self) -> AsyncGenerator[aiohttp.ClientSession]:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with aiohttp.ClientSession(self.url, headers=headers) as client:
-            yield client
+            try:
+                yield client
+            except aiohttp.ClientConnectorError as error:
+                with suppress(TimeoutError):
+                    ending = await self.died(10)
+                    log = (self.folder / "log").read_text()[-2000:]
+                    error.add_note(f"The server ended with the signal {ending}. Its log ends with: {log}")
+                raise

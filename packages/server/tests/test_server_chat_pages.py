@@ -10,7 +10,7 @@ import pytest
 import heald
 from heald.core.events import ExchangeResponse
 from heald.providers.scripted import Script, ScriptedRequest
-from scripted_agents import answers
+from scripted_agents import PIXEL, answers
 from serving_parts import S, Served, served
 
 TOOL = {"description": "Where the user is.", "parameters": {"type": "object", "properties": {"of": {"type": "string"}}}}
@@ -56,6 +56,51 @@ async def test_assistant_ui_sends_its_tools_as_a_map(tmp_path: Path) -> None:
     assert [part["toolName"] for part in parts if part["type"] == "tool-input-available"] == ["locate"]
     assert "Be a pirate." in systems[0]
     assert "Be a pirate." not in systems[1]
+
+
+async def test_assistant_ui_sends_model_messages_with_the_results_of_its_tools(tmp_path: Path) -> None:
+    """As `useDataStreamRuntime` does: its messages have no parts, and its requests for one answer share an id."""
+    seen: list[list[str]] = []
+
+    def script(request: ScriptedRequest) -> Script:
+        last = request.messages[-1].content
+        seen.append([getattr(block, "media_type", "text") for block in last])
+        return answers(request)
+
+    image = {"type": "file", "data": PIXEL, "mediaType": "image/png"}
+    request = {"role": "user", "content": [{"type": "text", "text": "Please locate"}, image]}
+    call = {"type": "tool-call", "toolName": "locate", "input": {"of": "me"}}
+    async with served(tmp_path, lambda: S([script] * 9)) as server:
+        begin: dict[str, Any] = {"tools": {"locate": TOOL}, "unstable_assistantMessageId": "a1", "runConfig": {}}
+        parts = await chat(server, **begin, messages=[request, {"role": "assistant", "content": []}])
+        (name,) = [part["toolCallId"] for part in parts if part["type"] == "tool-input-available"]
+
+        def answered(value: object, kind: str) -> list[dict[str, Any]]:
+            result = {"type": "tool-result", "toolCallId": name, "toolName": "locate"}
+            results = [{**result, "output": {"type": kind, "value": value}}]
+            asked = {"role": "assistant", "content": [{**call, "toolCallId": name}]}
+            return [request, asked, {"role": "tool", "content": results}]
+
+        continued = await chat(server, **begin, messages=answered("Bergen", "json"))
+        late = begin | {"unstable_assistantMessageId": "a2"}
+        restarted = await chat(server, **late, messages=answered({"why": "no"}, "error-json"))
+        sessions = (await server.context.sessions.list()).sessions
+        await server.wait_idle()
+    assert words(continued) == "Done: ok Bergen"
+    assert words(restarted) == 'Done: error {"why":"no"}'
+    assert seen[0] == ["text", "image/png"]
+    assert len(sessions) == 2  # the result of the first answer continued its exchange
+
+
+async def test_a_data_stream_page_that_goes_cancels_its_answer(tmp_path: Path) -> None:
+    async with served(tmp_path, lambda: S([answers], piece=6, pause=0.02)) as server:
+        body = {"messages": [{"role": "user", "content": "A long one"}], "unstable_assistantMessageId": "a1"}
+        async with server.client.post("/api/chat", json=body) as answer:
+            await answer.content.readline()
+            session = answer.headers["X-Heald-Session"]
+        await server.wait_idle()
+        ends = [event.data for event in await server.log(session) if isinstance(event.data, ExchangeResponse)]
+    assert [end.status for end in ends] == ["cancelled"]
 
 
 async def test_vercels_template_sends_its_last_message(tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ async def test_a_fork_keeps_the_client_tools(tmp_path: Path) -> None:
 
 
 async def test_the_agent_of_a_program_accepts_client_tools() -> None:
-    """Its own settings are fixed; the tools of its clients are no part of them."""
+    """Its own settings are fixed; the tools of its clients are not part of them."""
 
     @heald.tool
     async def locate_here() -> str:

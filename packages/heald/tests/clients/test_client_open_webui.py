@@ -147,6 +147,10 @@ async def _ends(server: Served, title: str) -> list[str]:
     ]
 
 
+@pytest.mark.client(
+    *("Open WebUI in Chromium", "pip:open-webui==0.*", "`/v1/chat/completions`"),
+    "streamed answer, second turn, its tools, picture, error, reload, stop",
+)
 async def test_open_webui(tmp_path: Path) -> None:
     chromium = _chromium()
     bin_folder = await asyncio.to_thread(python_folder, "open-webui==0.*", seconds=_INSTALL_SECONDS)

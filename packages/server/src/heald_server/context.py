@@ -20,7 +20,7 @@ from heald.sessions.session_files import open_stored_files
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.settings import FindAgents, FindExtras, SessionSettings
-from heald.sessions.store_errors import NoSuchSession
+from heald.sessions.store_errors import NoSuchSession, StoreError
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.workspace.base import Workspace
@@ -345,6 +345,8 @@ class ServerContext:
 async def _reload(kind: str, reload: Call) -> None:
     try:
         await reload()
+    except StoreError as error:
+        _log.warning("the records of kind %s cannot be read: %s", kind, error)
     except Exception:
         _log.exception(
             "The records of kind %s could not be read; they are read again within %d s.", kind, _SWEEP_SECONDS

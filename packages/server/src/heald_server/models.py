@@ -46,7 +46,7 @@ class ProviderView(msgspec.Struct, frozen=True):
     name: str
     key_set: bool
     variables: list[str]
-    origin: Literal["environment", "keyring", ""] = ""
+    origin: Literal["environment", "keyring", "file", ""] = ""
     """Where its key is."""
     is_local: bool = False
     """Whether it is a server on this machine that needs no key."""

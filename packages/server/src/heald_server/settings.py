@@ -103,4 +103,4 @@ def validate_settings(settings: ServerSettings) -> ServerSettings:
 def _check_origin(origin: str) -> None:
     parts = urlsplit(origin)
     if parts.scheme not in ("http", "https") or not parts.netloc or origin != f"{parts.scheme}://{parts.netloc}":
-        raise ConfigurationError(f"{origin!r} is no origin; write it as https://example.org, without a path.")
+        raise ConfigurationError(f"{origin!r} is not an origin; write it as https://example.org, without a path.")

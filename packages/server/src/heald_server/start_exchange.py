@@ -1,5 +1,7 @@
 """Starts, queues and cancels exchanges of sessions, for the routes of all protocols."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Literal
 
 import msgspec
@@ -46,7 +48,8 @@ async def pass_on(
 ) -> Accepted | None:
     """Store a request for another node, if this one is full and another has room. Returns None if it is to be started
     here."""
-    if info.work != "idle" or not await context.node.must_pass_on(SessionSettings.of(info.settings).workspace):
+    folder = SessionSettings.of(info.settings).workspace
+    if info.work != "idle" or not await context.node.must_pass_on(info.id, folder):
         return None
     await context.meters.refresh(info.owner)
     context.meters.check_exchange(info.owner)
@@ -59,6 +62,7 @@ async def pass_on(
         client_request_id=client_request_id,
         output_schema=output_schema,
         budget=budget.as_json() if budget is not None else None,
+        admit=lambda: context.meters.admit(info),
     )
     if queued is None:
         return None
@@ -78,28 +82,55 @@ async def start_exchange(
 ) -> tuple[Accepted, ExchangeInterface]:
     """Start or queue an exchange, or steer the running one. Returns once the request is stored."""
     async with context.open_sessions.use(info) as session:
-        if client_request_id is not None and (repeated := session.find_request(client_request_id)) is not None:
+        if (repeated := _find_repeated(session, client_request_id)) is not None:
             await session.accepted(repeated)
             return Accepted(repeated.id, "repeated", session.last_seq), repeated
         await context.meters.refresh(info.owner)
         deps = await deps_of(context.make_deps, info)
         _check_capacity(context, info, session, when_busy)
-        running = session.current
-        exchange = session.send(
-            message,
-            output=output,
-            deps=deps,
-            when_busy="queue" if when_busy == "refuse" else when_busy,
-            client_request_id=client_request_id,
-            budget=budget,
-        )
-        if exchange is running:
-            state: AcceptedState = "steered"
+        async with admit_exchange(context, info, session):
+            running = session.current
+            repeated = _find_repeated(session, client_request_id)  # by a request that was faster
+            if running is not None and repeated is None:
+                _check_capacity(context, info, session, when_busy)
+            exchange = repeated or session.send(
+                message,
+                output=output,
+                deps=deps,
+                when_busy="queue" if when_busy == "refuse" else when_busy,
+                client_request_id=client_request_id,
+                budget=budget,
+            )
+        if exchange is repeated:
+            state: AcceptedState = "repeated"
+        elif exchange is running:
+            state = "steered"
         else:
             state = "queued" if session.current is not exchange else "started"
             context.meters.track_exchange(info.owner, exchange)
         await session.accepted(exchange)
         return Accepted(exchange.id, state, session.last_seq), exchange
+
+
+@asynccontextmanager
+async def admit_exchange(context: ServerContext, info: SessionInfo, session: Session) -> AsyncGenerator[None]:
+    """Raise if the owner may start no further exchange on any node. What starts in the block is counted from now on;
+    a request that is queued behind another one is not."""
+    try:
+        if session.current is not None:
+            yield
+            return
+        await session.flush()
+        await context.meters.admit(info)
+        try:
+            if session.current is None:
+                context.meters.check_here(info.owner)
+            yield
+        except BaseException:
+            await session.store_work()
+            raise
+    finally:
+        context.node.end_start(info.id)
 
 
 async def cancel_exchange(context: ServerContext, info: SessionInfo, exchange: str | None, reason: str) -> Cancelled:
@@ -112,6 +143,11 @@ async def cancel_exchange(context: ServerContext, info: SessionInfo, exchange: s
         if done:
             await session.flush()
         return Cancelled(done)
+
+
+def _find_repeated(session: Session, client_request_id: str | None) -> ExchangeInterface | None:
+    """The exchange that an earlier request with the same id has started or queued."""
+    return session.find_request(client_request_id) if client_request_id is not None else None
 
 
 def _check_capacity(context: ServerContext, info: SessionInfo, session: Session, when_busy: WhenBusy) -> None:

@@ -1,8 +1,9 @@
-"""Coding agents of others, unchanged from their registry, with the server as their model: codex and opencode."""
+"""Coding agents of others, unchanged from their registry, with the server as their model: codex, opencode and aider."""
 
 import asyncio
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ import pytest
 from heald.core.errors import AuthenticationFailed
 from heald.core.messages import ToolResult
 from heald.providers.scripted import Script, ScriptedRequest
-from registry_clients import npm_folder
+from registry_clients import npm_folder, python_folder
 from serving_parts import TOKEN, S, Served, served
 
 pytestmark = pytest.mark.clients
 
-CODEX, OPENCODE = "@openai/codex@0.169.0", "opencode-ai@1.18.18"
+CODEX, OPENCODE, AIDER = "@openai/codex@0.169.0", "opencode-ai@1.18.18", "aider-chat==0.86.*"
 MARK = "the mark is 42"
 
 
@@ -43,7 +44,7 @@ async def run(*command: str, cwd: Path, env: dict[str, str]) -> str:
         stderr=asyncio.subprocess.STDOUT,
     )
     try:
-        async with asyncio.timeout(240):
+        async with asyncio.timeout(600):
             output, _ = await process.communicate()
     finally:
         if process.returncode is None:
@@ -78,6 +79,7 @@ def _configure_codex(home: Path, server: Served) -> None:
     )
 
 
+@pytest.mark.client("codex", "0.169.0", "`/v1/responses`", "streamed answer, its shell, second turn (`resume`)")
 async def test_codex_runs_its_shell_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     codex = await _program(CODEX, ".bin/codex")
     folder, home = _folder(tmp_path, monkeypatch), tmp_path / "codex"
@@ -94,6 +96,7 @@ async def test_codex_runs_its_shell_and_resumes(tmp_path: Path, monkeypatch: pyt
     assert "Answer" in second
 
 
+@pytest.mark.client("codex", "0.169.0", "`/v1/responses`", "error")
 async def test_codex_does_not_repeat_a_permanent_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     codex = await _program(CODEX, ".bin/codex")
     folder, home = _folder(tmp_path, monkeypatch), tmp_path / "codex"
@@ -111,6 +114,7 @@ async def test_codex_does_not_repeat_a_permanent_error(tmp_path: Path, monkeypat
     assert len(requests) == 1
 
 
+@pytest.mark.client("opencode", "1.18.18", "`/v1/chat/completions`", "streamed answer, its tools, second turn (`-c`)")
 async def test_opencode_runs_its_tools_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opencode = await _program(OPENCODE, "opencode-*-*/bin/opencode")
     folder, home = _folder(tmp_path, monkeypatch), tmp_path / "home"
@@ -130,3 +134,44 @@ async def test_opencode_runs_its_tools_and_continues(tmp_path: Path, monkeypatch
         second = await run(*begin, "-c", "Thanks", cwd=folder, env=env)
     assert MARK in first
     assert "Answer 2." in second
+
+
+def _write_files(requests: list[ScriptedRequest], request: ScriptedRequest) -> Script:
+    """Answers as aider expects a model to: with whole files."""
+    requests.append(request)
+    last = request.messages[-1].words
+    if "Please fail" in last:
+        return [S.fail(AuthenticationFailed("The key is not valid.", status=401))]
+    if "Write it down" not in last:
+        return "Nothing to change."
+    return f"I write it.\n\nmark.txt\n```\n{MARK}\n```\n"
+
+
+@pytest.mark.client(
+    "aider", f"pip:{AIDER}", "`/v1/chat/completions`", "streamed answer, edited files, second turn, error"
+)
+async def test_aider_edits_a_file_continues_and_does_not_repeat_a_permanent_error(tmp_path: Path) -> None:
+    aider = str(await asyncio.to_thread(python_folder, AIDER, seconds=900) / "aider")
+    folder, home, requests = tmp_path / "project", tmp_path / "home", list[ScriptedRequest]()
+    folder.mkdir()
+    (folder / "mark.txt").write_text("nothing\n")
+    prices = home / ".aider" / "caches" / "model_prices_and_context_window.json"
+    prices.parent.mkdir(parents=True)
+    prices.write_text('{"nothing": {}}')  # else each start looks for them in the network
+    async with served(tmp_path, lambda: S([partial(_write_files, requests)] * 60, piece=6)) as server:
+        env = {"HOME": str(home), "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_API_KEY": TOKEN}
+        env |= {"OPENAI_API_BASE": f"{server.url}/v1", "AIDER_ANALYTICS": "false"}
+        quiet = ("--no-git", "--yes-always", "--no-check-update", "--no-show-model-warnings", "--no-pretty")
+        begin = (aider, "--model", "openai/heald", "--edit-format", "whole", "--map-tokens", "0", *quiet)
+        first = await run(*begin, "--message", "Write it down", "mark.txt", cwd=folder, env=env)
+        begin = (*begin, "--restore-chat-history")
+        second = await run(*begin, "--message", "Thanks", "mark.txt", cwd=folder, env=env)
+        texts = [message.words for message in requests[-1].messages]
+        count = len(requests)
+        failed = await run(*begin, "--message", "Please fail", "mark.txt", cwd=folder, env=env)
+    assert "I write it." in first
+    assert (folder / "mark.txt").read_text().strip() == MARK
+    assert "Nothing to change." in second
+    assert any("Write it down" in text for text in texts)
+    assert "The key is not valid" in failed
+    assert len(requests) == count + 1

@@ -55,6 +55,10 @@ _LANGCHAIN = dedent(
 )
 
 
+@pytest.mark.client(
+    *("`openai` for node, `@ai-sdk/openai-compatible`", "6.49.0, 2.0.87", "`/v1/chat/completions`"),
+    "streamed answer, second turn, tool of the client, picture, error, stop",
+)
 async def test_openai_node_and_the_openai_compatible_provider_of_the_ai_sdk(tmp_path: Path) -> None:
     async with served(tmp_path, slow) as server:
         options = {"url": server.url, "token": TOKEN, "tool": LOCATE, "pixel": PIXEL}
@@ -80,6 +84,10 @@ async def _ends(server: Served, title: str) -> list[str]:
     ]
 
 
+@pytest.mark.client(
+    *("`langchain-openai`", "pip:langchain-openai==1.*", "`/v1/chat/completions`, `/v1/responses`"),
+    "streamed answer, tool of the client, structured output, picture, error, stop",
+)
 async def test_langchain_binds_its_tools_and_reads_structured_output(tmp_path: Path) -> None:
     def script(request: ScriptedRequest) -> Script:
         return '{"city": "Oslo"}' if request.settings.output_schema else answers(request)
@@ -95,6 +103,10 @@ async def test_langchain_binds_its_tools_and_reads_structured_output(tmp_path: P
     assert "out of order" in got["error"]
 
 
+@pytest.mark.client(
+    *("`llm`", "pip:llm==0.*", "`/v1/chat/completions`"),
+    "streamed answer, second turn, tool of the client, picture, error",
+)
 async def test_the_llm_command_chats_runs_tools_and_sends_pictures(tmp_path: Path) -> None:
     llm = str(python_folder("llm==0.*") / "llm")
     home = tmp_path / "llm"

@@ -94,6 +94,10 @@ def _model() -> heald.testing.ScriptedModel:
     return S([script] * 60, piece=6, pause=0.002)
 
 
+@pytest.mark.client(
+    *("`openai` for node, `@ai-sdk/openai`", "6.49.0, 4.0.114", "`/v1/responses`"),
+    "streamed answer, second turn, tool of the client, structured output, picture, approval, error, stop, resuming",
+)
 async def test_openai_node_and_the_openai_provider_of_the_ai_sdk(tmp_path: Path) -> None:
     schema = {
         "type": "object",
@@ -131,6 +135,10 @@ async def test_openai_node_and_the_openai_provider_of_the_ai_sdk(tmp_path: Path)
     assert statuses == ["cancelled", "cancelled", "completed"]  # by the call, by the closed connection, resumed
 
 
+@pytest.mark.client(
+    *("OpenAI Agents SDK", "pip:openai-agents==0.*", "`/v1/responses`"),
+    "streamed answer, second turn, tool of the client, structured output, approval, error",
+)
 async def test_the_openai_agents_sdk(tmp_path: Path) -> None:
     python = python_folder("openai-agents==0.*") / "python"
     async with served(tmp_path, _model, tools={"launch": launch}, defaults=_ASKS) as server:

@@ -98,7 +98,7 @@ async def test_a_failure_is_reported_and_not_raised() -> None:
         ([{"role": "system", "content": "Hi."}, {"role": "wizard"}, *GO], "Message 1 has the role 'wizard'"),
         (
             [{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "x", "arguments": "{"}}]}, *GO],
-            "arguments of a call in message 0 are no JSON",
+            "arguments of a call in message 0 are not valid JSON",
         ),
     ],
 )

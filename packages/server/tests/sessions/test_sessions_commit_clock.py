@@ -13,9 +13,10 @@ from heald.core.envelope import Event
 from heald.core.events import ConversationStart, TextDelta
 from heald.http1.shared_reads import shared_reads
 from heald.providers.scripted import ScriptedModel
-from heald.sessions.commit_clock import FEW_SESSIONS, PAUSE, CommitClock, clock_of
+from heald.sessions.commit_clock import FEW_SESSIONS, FULL, LONGEST_PAUSE, CommitClock, clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
+from heald.sessions.loop_load import MOMENTS, LoopLoad
 from heald.sessions.memory import MemoryStore
 from heald.sessions.recorder import EventRecorder
 from heald.sessions.session_info import SessionInfo
@@ -99,9 +100,34 @@ class Recording:
 async def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
     """No timer ends within a test: what is stored is stored because of an event."""
     monkeypatch.setattr("heald.sessions.recorder.DELAY", NEVER)
-    monkeypatch.setattr("heald.sessions.commit_clock.PAUSE", NEVER)
+    _fix_pause(monkeypatch, NEVER)
     store = CountingStore()
     return Recording(store, await leased(store))
+
+
+def _fix_pause(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Make all pauses alike, however busy the loop is."""
+
+    def pause_after(share: float) -> float:
+        return seconds
+
+    monkeypatch.setattr("heald.sessions.commit_clock.pause_after", pause_after)
+
+
+def _watch_stores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that the begin and the end of each store are added to."""
+    stores: list[str] = []
+
+    def begin_store(now: float) -> None:
+        stores.append("begin")
+
+    def end_store(now: float) -> None:
+        stores.append("end")
+
+    load = clock_of(asyncio.get_running_loop()).load
+    monkeypatch.setattr(load, "begin_store", begin_store)
+    monkeypatch.setattr(load, "end_store", end_store)
+    return stores
 
 
 async def _work() -> None:
@@ -110,13 +136,33 @@ async def _work() -> None:
         await asyncio.sleep(0)
 
 
-def _clock() -> tuple[CommitClock, ManualLoop, asyncio.AbstractEventLoop]:
+class Busy:
+    """The clock of a thread that works a share of the time."""
+
+    def __init__(self, loop: ManualLoop, share: float) -> None:
+        self.share = share
+        self._loop = loop
+        self._moment, self._seconds = loop.now, 0.0
+
+    def __call__(self) -> float:
+        self._seconds += (self._loop.now - self._moment) * self.share
+        self._moment = self._loop.now
+        return self._seconds
+
+
+def _clock(share: float) -> tuple[CommitClock, ManualLoop, asyncio.AbstractEventLoop]:
+    """A clock whose loop works a share of the time, and has done so for some moments."""
     loop = ManualLoop()
-    return CommitClock(), loop, cast(asyncio.AbstractEventLoop, loop)
+    as_loop = cast(asyncio.AbstractEventLoop, loop)
+    load = LoopLoad(Busy(loop, share))
+    load.measure(loop.now)
+    loop.advance(MOMENTS)
+    return CommitClock(load), loop, as_loop
 
 
-def test_after_a_pause_a_commit_begins_at_once() -> None:
-    clock, loop, as_loop = _clock()
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_after_a_pause_a_commit_begins_at_once(share: float) -> None:
+    clock, loop, as_loop = _clock(share)
     commits: list[float] = []
     times: list[float] = []
     for _ in range(3):
@@ -124,50 +170,112 @@ def test_after_a_pause_a_commit_begins_at_once() -> None:
         clock.add(as_loop, lambda: commits.append(loop.now))
         assert len(commits) < len(times)
         loop.advance()
-        loop.advance(2 * PAUSE)
+        loop.advance(1.1 * LONGEST_PAUSE)
     assert commits == times
 
 
 def test_sessions_whose_deltas_come_within_a_pause_commit_together() -> None:
-    clock, loop, as_loop = _clock()
+    clock, loop, as_loop = _clock(1.0)
+    begin = loop.now
     commits: list[tuple[str, float]] = []
     calls = {name: (lambda name=name: commits.append((name, loop.now))) for name in "abc"}
     clock.add(as_loop, calls["a"])
     loop.advance()
     for name in "bcb":  # twice is once
         clock.add(as_loop, calls[name])
-    loop.advance(PAUSE / 2)
-    assert commits == [("a", 100.0)]
-    loop.advance(PAUSE)
+    loop.advance(LONGEST_PAUSE / 2)
+    assert commits == [("a", begin)]
+    loop.advance(LONGEST_PAUSE)
     assert commits[1:] == [("b", loop.now), ("c", loop.now)]
-    loop.advance(10 * PAUSE)
+    loop.advance(10 * LONGEST_PAUSE)
     assert len(commits) == 3
 
 
-@pytest.mark.parametrize(("sessions", "pauses"), [(1, 1), (3, 1), (6, 2), (12, 4), (500, 4.5)])
-def test_the_pause_grows_with_the_sessions_that_stream(sessions: int, pauses: float) -> None:
-    clock, loop, as_loop = _clock()
+@pytest.mark.parametrize("sessions", [1, 500])
+@pytest.mark.parametrize(
+    ("share", "pause"), [(FULL / 10, LONGEST_PAUSE / 10), (FULL / 2, LONGEST_PAUSE / 2), (1.0, LONGEST_PAUSE)]
+)
+def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: float, pause: float, sessions: int) -> None:
+    clock, loop, as_loop = _clock(share)
     commits: list[float] = []
-    for _ in range(sessions):
-        clock.add(as_loop, lambda: None)
+    for number in range(sessions):
+        clock.add(as_loop, lambda number=number: number)
     loop.advance()
     clock.add(as_loop, lambda: commits.append(loop.now))
-    loop.advance(0.9 * pauses * PAUSE)
+    loop.advance(0.9 * pause)
     assert commits == []
-    loop.advance(0.2 * pauses * PAUSE)
+    loop.advance(0.2 * pause)
     assert len(commits) == 1
 
 
+def test_an_idle_loop_makes_no_pause() -> None:
+    clock, loop, as_loop = _clock(0.0)
+    commits: list[int] = []
+    for number in range(5):
+        clock.add(as_loop, lambda number=number: commits.append(number))
+        loop.advance()
+        assert commits == list(range(number + 1))
+
+
+def test_a_store_that_is_busy_makes_pauses_though_the_loop_is_idle() -> None:
+    clock, loop, as_loop = _clock(0.0)
+    clock.load.begin_store(loop.now)
+    clock.load.begin_store(loop.now)  # of another session, at the same time
+    loop.advance(MOMENTS / 2)
+    clock.load.end_store(loop.now)
+    clock.load.end_store(loop.now)
+    loop.advance(MOMENTS / 2)
+    commits: list[float] = []
+    clock.add(as_loop, lambda: None)
+    loop.advance()
+    assert clock.load.share == pytest.approx(0.25)  # a quarter of the time since the clock began
+    clock.add(as_loop, lambda: commits.append(loop.now))
+    loop.advance()
+    assert commits == []
+    loop.advance(LONGEST_PAUSE)
+    assert len(commits) == 1
+
+
+def test_a_store_that_does_not_answer_counts_as_busy_until_it_does() -> None:
+    clock, loop, _ = _clock(0.0)
+    clock.load.begin_store(loop.now)
+    for _ in range(3):
+        loop.advance(MOMENTS)
+        clock.load.measure(loop.now)
+    assert clock.load.share == pytest.approx(1.0)
+    clock.load.end_store(loop.now)
+    loop.advance(MOMENTS)
+    clock.load.measure(loop.now)
+    assert clock.load.share == pytest.approx(0.0)
+
+
+def test_what_was_long_ago_does_not_count() -> None:
+    loop = ManualLoop()
+    busy = Busy(loop, 1.0)
+    load = LoopLoad(busy)
+    load.measure(loop.now)
+    loop.advance(MOMENTS)
+    load.measure(loop.now)
+    assert load.share == pytest.approx(1.0)
+    busy.share = 0.0
+    loop.advance(MOMENTS / 4)
+    load.measure(loop.now)
+    assert load.share == pytest.approx(0.75)
+    loop.advance(10 * MOMENTS)
+    load.measure(loop.now)
+    assert load.share == pytest.approx(0.0)
+
+
 def test_streams_are_read_together_before_a_commit_while_many_sessions_take_part() -> None:
-    clock, loop, as_loop = _clock()
+    clock, loop, as_loop = _clock(1.0)
     reads = shared_reads(as_loop)
     moments: list[str] = []
-    for _ in range(FEW_SESSIONS + 1):
-        clock.add(as_loop, lambda: None)
+    for number in range(FEW_SESSIONS + 1):
+        clock.add(as_loop, lambda number=number: number)
     loop.advance()
     assert reads.is_active
     reads.hold(lambda: moments.append("read"))
-    loop.advance(2 * PAUSE)
+    loop.advance(1.1 * LONGEST_PAUSE)
     clock.add(as_loop, lambda: moments.append("commit"))  # what was read is part of the same commit
     for _ in range(3):
         assert moments == ["read"]
@@ -176,22 +284,32 @@ def test_streams_are_read_together_before_a_commit_while_many_sessions_take_part
     assert not reads.is_active, "one session is few"
 
 
+def test_streams_are_read_as_they_come_while_the_loop_is_idle() -> None:
+    clock, loop, as_loop = _clock(0.0)
+    for number in range(10 * FEW_SESSIONS):
+        clock.add(as_loop, lambda number=number: number)
+    loop.advance()
+    assert not shared_reads(as_loop).is_active
+
+
 def test_streams_are_released_when_no_session_commits_any_more() -> None:
-    clock, loop, as_loop = _clock()
+    clock, loop, as_loop = _clock(1.0)
     reads = shared_reads(as_loop)
     released: list[float] = []
-    for _ in range(FEW_SESSIONS + 1):
-        clock.add(as_loop, lambda: None)
+    for number in range(FEW_SESSIONS + 1):
+        clock.add(as_loop, lambda number=number: number)
     loop.advance()
+    assert reads.is_active
     reads.hold(lambda: released.append(loop.now))
     for _ in range(5):
-        loop.advance(2 * PAUSE)
+        loop.advance(1.1 * LONGEST_PAUSE)
     assert len(released) == 1
     assert not reads.is_active
 
 
-async def test_many_streams_over_sockets_lose_nothing(tmp_path: Path) -> None:
+async def test_many_streams_over_sockets_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More sessions than few stream at once from a real server; their reads and commits are shared."""
+    _fix_pause(monkeypatch, LONGEST_PAUSE)  # as on a full core
     answers = {f"agent{number}": [f"{number}:{piece} " for piece in range(40)] for number in range(8)}
     shared = 0
 
@@ -224,7 +342,11 @@ async def test_many_streams_over_sockets_lose_nothing(tmp_path: Path) -> None:
         await asyncio.gather(*(run(name, server.url) for name in answers))
     await store.close()
     assert shared, "no stream was read together with others"
-    assert not shared_reads(asyncio.get_running_loop()).is_active
+    loop = asyncio.get_running_loop()
+    next_commit = asyncio.Event()
+    clock_of(loop).add(loop, next_commit.set)
+    await next_commit.wait()
+    assert not shared_reads(loop).is_active, "one session is few"
 
 
 async def test_the_sessions_of_a_loop_share_a_clock() -> None:
@@ -270,7 +392,7 @@ async def test_the_readers_of_a_hub_decide_whether_deltas_wait(recording: Record
 async def test_deltas_that_come_during_a_commit_share_the_next_one(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heald.sessions.commit_clock.PAUSE", 0.0)
+    _fix_pause(monkeypatch, 0.0)
     recording.bus.subscribe(lambda _: None)
     recording.store.free.clear()
     for _ in range(7):
@@ -295,10 +417,38 @@ async def test_watched_deltas_within_a_pause_wait_for_its_end_or_for_an_event_wi
     assert recording.store.commits[1:] == [["text_delta"] * 3 + ["conversation_start"]]
 
 
+async def test_every_store_of_a_session_is_measured_from_its_begin_to_its_end(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = _watch_stores(monkeypatch)
+    recording.store.free.clear()
+    recording.bus.publish(ConversationStart())
+    await _work()
+    assert stores == ["begin"]
+    recording.store.free.set()
+    await _work()
+    assert stores == ["begin", "end"]
+
+
+async def test_deltas_that_sqlite_stores_are_measured_from_begin_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = _watch_stores(monkeypatch)
+    store = SqliteStore(tmp_path / "sessions.db")
+    info = await Sessions(store).create()
+    model = ScriptedModel(["Hello there, all of you."], piece=2, pause=0.001)
+    async with await Sessions(store).open(info.id, model=model) as session:
+        session.subscribe(lambda _: None)
+        await session.run("Go.")
+    await store.close()
+    assert stores == ["begin", "end"] * (len(stores) // 2)
+    assert stores
+
+
 async def test_a_session_that_only_runs_does_not_count_as_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """No part of a session wants every delta itself: else all commits of the server would be small."""
     monkeypatch.setattr("heald.sessions.recorder.DELAY", NEVER)
-    monkeypatch.setattr("heald.sessions.commit_clock.PAUSE", 0.0)
+    _fix_pause(monkeypatch, 0.0)
     store = CountingStore()
     info = await Sessions(store).create()
     model = ScriptedModel(["Hello there, all of you."], piece=2, pause=0.001)

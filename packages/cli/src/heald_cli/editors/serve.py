@@ -7,14 +7,15 @@ from contextlib import suppress
 from acp import Agent, AgentSideConnection
 
 from heald_cli.editors.agent import EditorAgent
+from heald_cli.editors.server_agent import ServerEditorAgent
 from heald_cli.editors.stdio_transport import StdioTransport
 
 _LAST_SECONDS = 5.0
 """Time limit for the answers to the last requests once the input has ended."""
 
 
-async def serve_editor(agent: EditorAgent) -> None:
-    """Serve one editor. At the end of the input, or when the process is terminated, all sessions are closed."""
+async def serve_editor(agent: EditorAgent | ServerEditorAgent) -> None:
+    """Serve one editor. At the end of the input, or when the process is terminated, all sessions are closed or left."""
     transport = await StdioTransport.open()
     connection = AgentSideConnection(_as_agent(agent), transport, listening=False, use_unstable_protocol=True)
     listening = asyncio.ensure_future(connection.listen())
@@ -32,5 +33,5 @@ async def serve_editor(agent: EditorAgent) -> None:
         await connection.close()
 
 
-def _as_agent(agent: EditorAgent) -> Agent:
+def _as_agent(agent: EditorAgent | ServerEditorAgent) -> Agent:
     return agent

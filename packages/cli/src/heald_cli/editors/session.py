@@ -40,32 +40,26 @@ from heald.tools.permissions import Mode
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.summaries import arguments_summary, call_summary
-from heald.tools.visible_text import cut_line, excerpt
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.contents import decode_text
 from heald.tools.workspace.disk import DiskWorkspace
 from heald.tools.workspace.paths import PathFault
 from heald_cli.editors.content import Block, to_user_message
+from heald_cli.editors.decisions import (
+    PERMISSIONS,
+    chosen_answer,
+    decided_approval,
+    describe_question,
+    question_options,
+)
 from heald_cli.editors.editor_workspace import FAULTS, EditorWorkspace, describe_fault
+from heald_cli.editors.prompt_outcome import prompt_response
 from heald_cli.editors.terminal_tool import terminal_tool
 from heald_cli.editors.updates import Update, UpdateEncoder, agent_text
 from heald_server.models import ModelSource
 
-_ALLOW, _ALWAYS, _REJECT, _OTHER = "allow", "allow-always", "reject", "other"
-_EDITOR = "editor"
-"""The name in logs of the person at the editor."""
-_PERMISSIONS = [
-    schema.PermissionOption(option_id=_ALLOW, name="Allow", kind="allow_once"),
-    schema.PermissionOption(option_id=_ALWAYS, name="Always allow this call", kind="allow_always"),
-    schema.PermissionOption(option_id=_REJECT, name="Reject", kind="reject_once"),
-]
 CALL_METHOD = "heald/tool_call"
 """The request to a client that runs tools of its own: `_heald/tool_call`."""
-_STOP: dict[str, schema.StopReason] = {
-    "max_tokens": "max_tokens",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-}
 Queued = Update | schema.SessionInfoUpdate | schema.UsageUpdate | asyncio.Event
 """An update that is to be sent, or an event that is set when all updates before it are sent."""
 _CLOSE_SECONDS = 5.0
@@ -210,7 +204,7 @@ class EditorSession:
         await self._report(result)
         if exchange.error is not None and result.status == "failed":
             raise exchange.error
-        return schema.PromptResponse(stop_reason=_stop_reason(result), usage=_usage(result))
+        return prompt_response(result)
 
     def cancel(self) -> None:
         for exchange in list(self._exchanges):
@@ -343,25 +337,13 @@ class EditorSession:
     # --- requests to the editor --------------------------------------------------------------------------------------
 
     async def _approve(self, request: ApprovalRequested) -> Approval:
-        chosen = await self._choose(self._encoder.describe_approval(request), _PERMISSIONS)
-        if chosen in (_ALLOW, _ALWAYS):
-            return Approval(True, always=chosen == _ALWAYS, by=_EDITOR)
-        return Approval(False, "The user rejected it in the editor." if chosen == _REJECT else chosen, by=_EDITOR)
+        chosen = await self._choose(self._encoder.describe_approval(request), PERMISSIONS)
+        return decided_approval(chosen)
 
     async def _answer(self, question: QuestionAsked) -> str:
         """Ask with the suggestions as buttons: every editor can show that."""
-        options = [
-            schema.PermissionOption(option_id=str(number), name=cut_line(suggestion, 500), kind="allow_once")
-            for number, suggestion in enumerate(question.suggestions)
-        ]
-        options.append(schema.PermissionOption(option_id=_OTHER, name="Answer in the chat", kind="reject_once"))
-        call = self._encoder.describe(question.call_id).model_copy(
-            update={"title": "\n".join(excerpt(question.text).rows)}
-        )
-        chosen = await self._choose(call, options)
-        if chosen.isdecimal() and int(chosen) < len(question.suggestions):
-            return question.suggestions[int(chosen)]
-        return "The user answers with their next message: end your turn now, and repeat the question in it."
+        call = describe_question(self._encoder.describe(question.call_id), question)
+        return chosen_answer(await self._choose(call, question_options(question)), question)
 
     async def _choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> str:
         """Return the id of the chosen option, or a sentence that names why none was chosen."""
@@ -401,26 +383,3 @@ class EditorSession:
             _log.warning("The result of a client's tool was refused: %s", error)
             with suppress(HealdError):
                 self._session.send_tool_result(request.id, str(error), True)
-
-
-def _stop_reason(result: AgentResult) -> schema.StopReason:
-    match result.status:
-        case "cancelled":
-            return "cancelled"
-        case "limit":
-            return "max_tokens" if result.limit and "token" in result.limit else "max_turn_requests"
-        case _:
-            return _STOP.get(result.stop_reason, "end_turn")
-
-
-def _usage(result: AgentResult) -> schema.Usage:
-    usage = result.usage
-    incoming, outgoing = usage.total_input or 0, usage.total_output or 0
-    return schema.Usage(
-        total_tokens=incoming + outgoing,
-        input_tokens=incoming,
-        output_tokens=outgoing,
-        thought_tokens=usage.reasoning,
-        cached_read_tokens=usage.cache_read,
-        cached_write_tokens=usage.cache_write,
-    )

@@ -42,6 +42,8 @@ Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schem
 ContentAt = Callable[[str, int | None], str | None]
 """Returns the text of a file at a revision, or as it is now; "" if there is no file, None if the text is not known."""
 
+BREAK_OFF = "\n\n*This answer broke off and begins anew:*\n\n"
+"""Text that follows an attempt which failed: an editor cannot take back what it has."""
 _IN_DIFF = ("content", "old_text", "new_text", "edits")
 """Arguments that a diff shows."""
 _SHOWN_OUTPUT = 4_000
@@ -60,12 +62,16 @@ _BY_EFFECT: dict[str, schema.ToolKind] = {"read": "read", "write": "edit", "run"
 _PLAN: dict[str, schema.PlanEntryStatus] = {"pending": "pending", "in_progress": "in_progress", "done": "completed"}
 
 
-def agent_text(text: str) -> schema.AgentMessageChunk:
-    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+def agent_text(text: str, message: str | None = None) -> schema.AgentMessageChunk:
+    return schema.AgentMessageChunk(
+        session_update="agent_message_chunk", content=text_block(text), message_id=message or None
+    )
 
 
-def agent_thought(text: str) -> schema.AgentThoughtChunk:
-    return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
+def agent_thought(text: str, message: str | None = None) -> schema.AgentThoughtChunk:
+    return schema.AgentThoughtChunk(
+        session_update="agent_thought_chunk", content=text_block(text), message_id=message or None
+    )
 
 
 @dataclass(slots=True)
@@ -102,6 +108,8 @@ class UpdateEncoder:
         self._content_at = content_at
         self._replay = replay
         self._calls: dict[str, _Call] = {}
+        self._message = ""  # the id of the last message
+        self._attempt: list[str] = []  # calls of the message that is being written
         self._written = False
         self._broke_off = False  # the last attempt had shown text
 
@@ -111,19 +119,23 @@ class UpdateEncoder:
         match event.data:
             case ExchangeRequest():
                 self._broke_off = False
-            case MessageStart():
+            case MessageStart(message_id=message):
                 begins_anew, self._written, self._broke_off = self._broke_off, False, False
-                return [agent_text("\n\n*This answer broke off and begins anew:*\n\n")] if begins_anew else []
+                self._message, self._attempt = message, []
+                return [agent_text(BREAK_OFF, message)] if begins_anew else []
             case TextDelta(text=text) if not self._replay:
                 self._written = True
-                return [agent_text(text)]
+                return [agent_text(text, self._message)]
             case ThinkingDelta(text=text) if not self._replay:
-                return [agent_thought(text)]
+                return [agent_thought(text, self._message)]
             case MessageDiscarded():
                 self._broke_off = self._written
+                dropped, self._attempt = self._attempt, []
+                return [_progress(call, status="failed") for call in dropped]
             case RetryScheduled(error=error, delay_s=delay) if not self._replay:
                 return [agent_thought(f"{error.message} The next attempt follows in {delay:.0f} s.\n")]
             case ToolUseContentBlockStart(id=key, name=name) if not self._replay:
+                self._attempt.append(key)
                 return [self._start(key, name)]
             case ToolCall():
                 return self._on_call(event.data)
@@ -264,9 +276,9 @@ class UpdateEncoder:
         updates: list[Update] = []
         for part in message.content:
             if isinstance(part, Text):
-                updates.append(agent_text(part.text))
+                updates.append(agent_text(part.text, self._message))
             elif isinstance(part, Reasoning):
-                updates.append(agent_thought(part.text))
+                updates.append(agent_thought(part.text, self._message))
         return updates
 
     # --- fields ------------------------------------------------------------------------------------------------------

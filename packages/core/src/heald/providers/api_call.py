@@ -1,19 +1,20 @@
-"""One call of a provider's API that is no turn: counting tokens, uploading a file, a batch. It is not retried."""
+"""One call of a provider's API that is not a turn: counting tokens, uploading a file, a batch. It is not retried."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Literal
 
 import msgspec
 
-from heald.core.errors import MalformedResponse, ProviderTimeout
+from heald.core.errors import MalformedResponse, ProviderError, ProviderTimeout
 from heald.core.json import JsonObject, as_object, loads
 from heald.http1.errors import NetworkError
 from heald.providers.defaults import default_timeouts
 from heald.providers.error_advice import explain_error
 from heald.providers.model import Model
 from heald.providers.network_errors import network_error
-from heald.providers.transport import BrokenRead, Transport
+from heald.providers.transport import BrokenRead, Response, Transport
 from heald.wires.errors import error_from_response
 
 _SECONDS = 120.0
@@ -33,7 +34,8 @@ class ApiReply(msgspec.Struct, frozen=True):
             raise MalformedResponse("The server did not answer with JSON; check the base URL and the wire.") from None
 
 
-async def call_api(
+@asynccontextmanager
+async def open_call(
     model: Model,
     url: str,
     *,
@@ -41,8 +43,11 @@ async def call_api(
     body: bytes = b"",
     headers: Mapping[str, str] | None = None,
     seconds: float = _SECONDS,
-) -> ApiReply:
-    """Send a request with the key of a model and read the whole answer. Raises a ProviderError that is explained."""
+) -> AsyncGenerator[Response]:
+    """Send a request with the key of a model and yield the response, whose head comes within `seconds`.
+
+    Raises a ProviderError that is explained, also for what fails while the response is read.
+    """
     sent = {**model.request_headers, "accept": "application/json", **(headers or {})}
     if model.signer is not None:
         sent = await model.signer.sign(url, sent, body)
@@ -54,21 +59,40 @@ async def call_api(
                 response = await transport.get(url, headers=sent, connect_timeout=connect)
             else:
                 response = await transport.post(url, headers=sent, body=body, connect_timeout=connect)
-            try:
-                if not 200 <= response.status < 300:
-                    error = error_from_response(response.status, response.headers, await response.read_error())
-                    raise explain_error(error, model)
-                content = bytearray()
-                while chunk := await response.read_chunk():
-                    content += chunk
-                    if len(content) > MAX_REPLY:
-                        raise MalformedResponse(f"The answer has more than {MAX_REPLY >> 20} MiB.")
-                return ApiReply(response.headers, bytes(content))
-            finally:
-                response.close()
+        try:
+            if not 200 <= response.status < 300:
+                raise error_from_response(response.status, response.headers, await response.read_error())
+            yield response
+        finally:
+            response.close()
+    except ProviderError as error:
+        raise explain_error(error, model) from None
     except TimeoutError:
         raise explain_error(ProviderTimeout(f"The server did not answer within {seconds:g} s."), model) from None
     except BrokenRead as broken:
         raise explain_error(network_error(broken.cause, url), model) from None
     except (NetworkError, OSError) as error:
         raise explain_error(network_error(error, url), model) from None
+
+
+async def call_api(
+    model: Model,
+    url: str,
+    *,
+    method: Literal["GET", "POST"] = "POST",
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    seconds: float = _SECONDS,
+) -> ApiReply:
+    """Send a request with the key of a model and read the whole answer. Raises a ProviderError that is explained."""
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            open_call(model, url, method=method, body=body, headers=headers, seconds=seconds) as response,
+        ):
+            content = await response.read_body(MAX_REPLY)
+            if content is None:
+                raise MalformedResponse(f"The answer has more than {MAX_REPLY >> 20} MiB.")
+            return ApiReply(response.headers, content)
+    except TimeoutError:
+        raise explain_error(ProviderTimeout(f"The server did not answer within {seconds:g} s."), model) from None

@@ -46,7 +46,7 @@ _NO_SETTINGS = Settings()
 
 
 def check_model(model: str | Model | CustomModel) -> None:
-    """Raise what `open_provider_session` would raise for a model: it is unknown, lacks its key, or is no model."""
+    """Raise what `open_provider_session` would raise for a model: it is unknown, lacks its key, or is not a model."""
     resolved = _find_with_key(model)
     if not isinstance(resolved, Model):
         _open_custom(resolved, [], [], complete_settings(_NO_SETTINGS))

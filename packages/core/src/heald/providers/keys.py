@@ -1,12 +1,13 @@
-"""Finds keys in the environment, then in the keyring of the system."""
+"""Finds keys in the environment, then in the keyring of the system or the file of keys."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from heald.providers.key_file import file_key_names
 from heald.providers.key_store import read_key, stored_key_names
 
-Origin = Literal["environment", "keyring"]
+Origin = Literal["environment", "keyring", "file"]
 
 
 def find_key(names: Sequence[str]) -> str | None:
@@ -31,17 +32,19 @@ def find_key_origin(names: Sequence[str]) -> tuple[str, Origin] | None:
         return variable, "environment"
     stored = stored_key_names() if names else ()
     stored_name = next((name for name in names if name in stored), None)
-    return (stored_name, "keyring") if stored_name is not None else None
+    if stored_name is None:
+        return None
+    return stored_name, "file" if stored_name in file_key_names() else "keyring"
 
 
 def keyring_problem(names: Sequence[str]) -> str:
-    """Return a sentence on why a stored key cannot be read from the keyring; empty if it can."""
+    """Return a sentence on why a stored key cannot be read; empty if it can."""
     stored = stored_key_names() if names else ()
     return next((f" {why}" for name in names if name in stored and (why := read_key(name)[1])), "")
 
 
 class KeyEnvironment(Mapping[str, str]):
-    """A mapping of the environment with the keyring behind it."""
+    """A mapping of the environment with the stored keys behind it."""
 
     def __getitem__(self, name: str) -> str:
         value = os.environ.get(name)

@@ -15,7 +15,10 @@ from heald.providers.model import Model
 from heald.providers.resolve import resolve_endpoint
 
 PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
-SECONDS = 0.3
+CONNECT_SECONDS = 0.3
+"""Seconds in which a server of this machine must accept a connection. The system accepts it, however busy it is."""
+SECONDS = 5.0
+"""Seconds in which a server that has accepted a connection must answer."""
 HOLDS = 30.0
 _MOST_BYTES = 1 << 20
 _MOST_MODELS = 200
@@ -56,13 +59,20 @@ class LocalServers:
                 self._looked = time.monotonic()
         return self._found
 
+    def find_model(self, name: str) -> str | None:
+        """Return the name, with the provider, of a model that a server of this machine has under this name."""
+        bare = name.removesuffix(":latest")
+        models = (model for server in self.find() for model in server.models)
+        return next((model for model in models if model.partition("/")[2] in (name, bare)), None)
+
     @property
     def _is_old(self) -> bool:
         return self._looked is None or time.monotonic() - self._looked > self._holds
 
 
 def _ask_all(providers: Sequence[str]) -> tuple[LocalServer, ...]:
-    """Ask all providers at once. Return the answers that arrive within `SECONDS`; later ones are ignored."""
+    """Ask all providers at once. Return the answers that arrive within `SECONDS`; later ones are ignored. Where no
+    server accepts connections, that is known at once."""
     until = time.monotonic() + SECONDS
     answers: dict[str, LocalServer | None] = {}
 
@@ -83,7 +93,7 @@ def _ask(provider: str, until: float) -> LocalServer | None:
     except HealdError:
         return None
     parts = urlsplit(place.base_url)
-    if parts.scheme != "http" or not _is_here(parts.hostname or ""):
+    if parts.scheme != "http" or not is_near(parts.hostname or ""):
         return None
     path = parts.path + ("/api/tags" if place.wire.name == "ollama" else "/models")
     answer = fetch_json(parts.hostname or "", parts.port or 80, path, place.request_headers, until)
@@ -100,7 +110,8 @@ def _ask(provider: str, until: float) -> LocalServer | None:
     return LocalServer(provider, place.base_url, tuple(models.values()), context_windows)
 
 
-def _is_here(host: str) -> bool:
+def is_near(host: str) -> bool:
+    """Whether a host is this machine."""
     if host == "localhost":
         return True
     try:
@@ -114,8 +125,13 @@ def fetch_json(host: str, port: int, path: str, headers: dict[str, str], until: 
     import http.client  # loads the package `email`
 
     address = "127.0.0.1" if host == "localhost" else host
-    connection = http.client.HTTPConnection(address, port, timeout=max(until - time.monotonic(), 0.01))
+    left = max(until - time.monotonic(), 0.01)
+    connection = http.client.HTTPConnection(
+        address, port, timeout=min(left, CONNECT_SECONDS) if is_near(host) else left
+    )
     try:
+        connection.connect()
+        connection.sock.settimeout(left)
         connection.request("GET", path, headers={**headers, "accept": "application/json"})
         response = connection.getresponse()
         if response.status != 200:

@@ -75,7 +75,7 @@ PRESETS: tuple[Endpoint, ...] = (
     _preset(
         *("vertex", "gemini", ""),
         auth="google",
-        quirks=Quirks(server_tool_parts=False, without=["batches"]),
+        quirks=Quirks(server_tool_parts=False, without=["batches"], embeddings="none"),
         price_provider="google",
         base_url_env="VERTEX_BASE_URL",
     ),
@@ -91,6 +91,8 @@ PRESETS: tuple[Endpoint, ...] = (
             max_tokens_field=_COMPLETION_TOKENS,
             usage_option=False,
             text_calls=False,
+            text_completion="none",
+            embeddings="none",
             without=[
                 *_NOT_IMITATED,
                 *("logprobs", "cache_key", "cache_ttl", "metadata"),
@@ -104,6 +106,8 @@ PRESETS: tuple[Endpoint, ...] = (
             reasoning_request="thinking",
             typed_output="json_object",
             text_calls=False,
+            text_completion="beta",
+            embeddings="none",
             without=[*_NOT_IMITATED],
         ),
     ),
@@ -116,6 +120,8 @@ PRESETS: tuple[Endpoint, ...] = (
             typed_output="with_tools",
             text_calls=False,
             seed_field="random_seed",
+            text_completion="fim",
+            embeddings="output_dimension",
             without=[*_NOT_IMITATED, "user", "cache_ttl", "batches"],
         ),
     ),
@@ -149,6 +155,6 @@ PRESETS: tuple[Endpoint, ...] = (
         *("llamacpp", "chat", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
         key_required=False,
         base_url_env="LLAMACPP_BASE_URL",
-        quirks=Quirks(without=[*_NOT_IMITATED]),
+        quirks=Quirks(without=[*_NOT_IMITATED], text_completion="infill"),
     ),
 )

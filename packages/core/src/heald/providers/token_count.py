@@ -43,7 +43,7 @@ class TokenCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def count_tokens(session: ProviderSession) -> TokenCount:
-    """Count the input tokens of a session's next turn. A provider that cannot count, or fails to, is no error."""
+    """Count the input tokens of a session's next turn. A provider that cannot count, or fails to, is not an error."""
     estimated = estimate_tokens(session.messages, session.tools, session.settings)
     if not isinstance(session, WireSession):
         return TokenCount(tokens=estimated, exact=False)
@@ -66,6 +66,11 @@ def estimate_tokens(
     for message in messages:
         size += _MESSAGE_TOKENS + sum(_estimate_block(block) for block in message.content)
     return round(size)
+
+
+def estimate_text(text: str) -> int:
+    """Estimate the tokens of a text from its length."""
+    return round(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
 
 
 def _estimate_block(block: Block) -> float:

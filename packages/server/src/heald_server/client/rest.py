@@ -58,6 +58,22 @@ class _Log(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw]
 
 
+class RemoteSession(msgspec.Struct, frozen=True):
+    """A session in the list of a server."""
+
+    id: str
+    title: str
+    updated: float
+    last_seq: int = 0
+
+
+class RemoteSessions(msgspec.Struct, frozen=True):
+    """A page of the list of sessions."""
+
+    sessions: list[RemoteSession]
+    next: str | None = None
+
+
 class _Files(msgspec.Struct, frozen=True):
     files: list[_File]
 
@@ -82,6 +98,17 @@ class RestClient:
         """Create a session. Returns its id, and the seq of its last event."""
         view = await self._typed(_View, "POST", "/sessions", settings)
         return view.id, view.last_seq
+
+    async def list_sessions(self, after: str | None = None) -> RemoteSessions:
+        """Return the sessions of the token's owner, the last changed first, page by page."""
+        if after is None:
+            return await self._typed(RemoteSessions, "GET", "/sessions")
+        return await self._typed(RemoteSessions, "GET", "/sessions", after=after)
+
+    async def log(self, session: str) -> list[Event]:
+        """Return all events of a session so far."""
+        view = await self._typed(_View, "GET", _path(session))
+        return await self._events(session, 0, view.last_seq)
 
     async def fork(self, session: str) -> str:
         """Create a session with the settings of another one and an empty log. Returns its id."""
@@ -145,7 +172,7 @@ class RestClient:
     async def _events(self, session: str, after: int, upto: int) -> list[Event]:
         events: list[Event] = []
         while after < upto:
-            log = await self._typed(_Log, "GET", _path(session, "log"), after=after, limit=upto - after)
+            log = await self._typed(_Log, "GET", _path(session, "log"), after=after, limit=min(upto - after, _PAGE))
             page = [decode_event(bytes(raw)) for raw in log.events]
             if not page or page[-1].seq <= after:
                 break
@@ -184,14 +211,16 @@ class RestClient:
         except _FAULTS as error:
             raise ConnectionLost(describe_fault(error)) from None
 
-    async def _typed(self, kind: type[T], method: str, path: str, body: JsonObject | None = None, **query: int) -> T:
+    async def _typed(
+        self, kind: type[T], method: str, path: str, body: JsonObject | None = None, **query: int | str
+    ) -> T:
         answer = await self._bytes(method, path, body, **query)
         try:
             return decode(msgspec.json.Decoder(kind), answer)
         except ValueError:
             raise self.not_heald() from None
 
-    async def _bytes(self, method: str, path: str, body: JsonObject | None = None, **query: int) -> bytes:
+    async def _bytes(self, method: str, path: str, body: JsonObject | None = None, **query: int | str) -> bytes:
         headers = self._token.headers() | ({"Content-Type": "application/json"} if body is not None else {})
         data = encode(body) if body is not None else b""
         try:

@@ -57,7 +57,7 @@ def read_frame(text: str) -> ServerFrame:
             raise ValueError("no object")
         return _control(as_object(value))
     except ValueError:
-        raise ConnectionLost("it sent something that is no message") from None
+        raise ConnectionLost("it sent something that is not a message") from None
 
 
 def read_control_frame(text: str) -> ServerFrame | JsonObject:
@@ -66,7 +66,7 @@ def read_control_frame(text: str) -> ServerFrame | JsonObject:
         frame = as_object(loads(text))
         return frame if "uuid" in frame else _control(frame)
     except ValueError:
-        raise ConnectionLost("it sent something that is no message") from None
+        raise ConnectionLost("it sent something that is not a message") from None
 
 
 def _control(frame: JsonObject) -> ServerFrame:

@@ -43,6 +43,6 @@ def parse_public_url(url: str) -> PublicAddress:
     path = parts.path.rstrip("/")
     is_plain = not parts.query and not parts.fragment and not parts.username and "//" not in path
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
-        raise ConfigurationError(f"{url!r} is no address of a server; write it as https://example.org/heald.")
+        raise ConfigurationError(f"{url!r} is not an address of a server; write it as https://example.org/heald.")
     default = {"http": ":80", "https": ":443"}[parts.scheme]
     return PublicAddress(f"{parts.scheme}://{parts.netloc.lower().removesuffix(default)}", path)

@@ -43,7 +43,7 @@ class UvicornServer(uvicorn.Server):
                 http=partial(HttpProtocol, self._connections),  # pyright: ignore[reportArgumentType]
                 backlog=ACCEPTS_PER_TICK,
                 log_config=None,
-                log_level="error",  # anyone can send what is no request
+                log_level="error",  # anyone can send what is not a request
                 access_log=False,
                 server_header=False,
                 date_header=True,

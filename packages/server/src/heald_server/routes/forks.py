@@ -84,6 +84,11 @@ async def _fork(call: ApiCall) -> SessionView:
         context.configuration.merge({"model": change.model}, SessionSettings.of(info.settings))
     fork = await context.sessions.fork(info.id, body.at, title=body.title, change=change, by=caller.name)
     if fork.work != "idle":
+        try:
+            await context.meters.admit(fork)
+        except ApiError:
+            await context.sessions.delete(fork.id)
+            raise
         with suppress(HeldElsewhere):  # another node continues it
             async with context.open_sessions.use(fork) as session:
                 await session.flush()

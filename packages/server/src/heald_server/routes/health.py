@@ -57,7 +57,8 @@ class HealthRoutes:
             return json_response(HealthView("ok"))
         sandbox = self._context.sandbox
         state = "off" if sandbox.unsandboxed else ("missing" if sandbox.available() else "bubblewrap")
-        return json_response(HealthView("ok", __version__, state, self._context.open_sessions.busy))
+        tasks = {name: round(age, 1) for name, age in self._context.node.task_ages.items()}
+        return json_response(HealthView("ok", __version__, state, self._context.open_sessions.busy, tasks))
 
     async def ready(self, _: Request) -> Response:
         """For balancers. Raises `unavailable` while the server stops, or nothing can be stored."""

@@ -1,7 +1,9 @@
 """Routes for what sessions may use: models, providers, tools, agents and folders."""
 
+import asyncio
 from functools import partial
 
+from heald.providers.key_store import key_place
 from heald.tools.families import families
 from heald.tools.registry import Registry
 from heald_server.http.operations import ApiCall, Operation
@@ -28,7 +30,8 @@ async def _list_models(call: ApiCall) -> ModelsView:
 
 
 async def _list_providers(call: ApiCall) -> ProvidersView:
-    return ProvidersView(list(call.context.models.list_providers()))
+    place = await asyncio.to_thread(key_place)  # the first call looks for a keyring on the bus of the system
+    return ProvidersView(list(call.context.models.list_providers()), place)
 
 
 async def _list_tools(call: ApiCall) -> ToolsView:

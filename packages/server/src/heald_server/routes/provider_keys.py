@@ -1,4 +1,4 @@
-"""Routes for the keys of providers, which are stored in the keyring of this machine and never sent."""
+"""Routes for the keys of providers, which are stored on this machine and never sent."""
 
 import asyncio
 import re
@@ -61,7 +61,7 @@ async def _delete_key(call: ApiCall) -> None:
     _, endpoint = _find_provider(call)
     deleted = [await asyncio.to_thread(delete_key, variable) for variable in endpoint.key_envs]
     if not any(deleted):
-        raise ApiError("not_found", "The keyring holds no key of this provider.")
+        raise ApiError("not_found", "There is no stored key of this provider.")
 
 
 async def _test_key(call: ApiCall) -> KeyTest:

@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 
 from heald.core.json import JsonObject
+from heald.providers.key_store import KeyPlace
 from heald.tools.definitions import Effect
 from heald.tools.permissions import Mode
 from heald_server.models import ModelView, ProviderView
@@ -49,6 +50,8 @@ class ModelsView(msgspec.Struct, frozen=True):
 
 class ProvidersView(msgspec.Struct, frozen=True):
     providers: list[ProviderView]
+    key_place: KeyPlace
+    """Where a key that is set now would be stored."""
 
 
 class AgentsQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +81,8 @@ class HealthView(msgspec.Struct, frozen=True, omit_defaults=True):
     version: str | None = None
     sandbox: str | None = None
     exchanges: int | None = None
+    tasks: dict[str, float] | None = None
+    """Seconds since the last beat of each background task."""
 
 
 class ReadyView(msgspec.Struct, frozen=True):

@@ -116,6 +116,8 @@ class EventHub:
         """The last event of the session that was added, if it is known."""
         self._memory = memory or HubMemory()
         self._readers: set[HubReader] = set()
+        self.visits = 0
+        """The readers so far."""
         self._entries: deque[EncodedEvent] = deque()
         self._bytes = 0
         self._drop_at = _DROP_FROM
@@ -171,6 +173,7 @@ class EventHub:
         """Add a reader. Events that are stored from now on come after its position."""
         reader = HubReader(self.end)
         self._readers.add(reader)
+        self.visits += 1
         return reader
 
     def unsubscribe(self, reader: HubReader) -> None:

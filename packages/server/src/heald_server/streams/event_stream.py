@@ -64,8 +64,11 @@ class EventStream:
                     yield batch
                 while not self._stopped and (entries := hub.read(reader)) is not None:
                     if not entries:
-                        if not await self._wait(hub, reader, heartbeat):
-                            yield ()
+                        if await self._wait(hub, reader, heartbeat):
+                            continue
+                        yield ()
+                        if await self._is_behind(heartbeat):
+                            break
                         continue
                     fresh, is_whole = self._fresh(entries)
                     for batch in split_batches(fresh):
@@ -83,6 +86,17 @@ class EventStream:
             hub.unsubscribe(reader)
             if self._timer is not None:
                 self._timer.cancel()
+
+    async def _is_behind(self, seconds: float) -> bool:
+        """Whether the log has events that did not reach the hub: whatever fails on their way, a reader that waits gets
+        them after a heartbeat. A store that does not answer ends no idle stream."""
+        try:
+            async with asyncio.timeout(seconds):
+                return bool(await self._store.read(self.session, after=self.seq, limit=1))
+        except NoSuchSession:
+            raise
+        except (StoreError, TimeoutError):
+            return False
 
     async def _wait(self, hub: EventHub, reader: HubReader, seconds: float) -> bool:
         """Wait for an event that cannot be pushed. Returns False if none came at all for `seconds`."""

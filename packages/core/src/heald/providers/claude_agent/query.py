@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _DAY = 86_400.0
 _OWN_KEYS = ("ANTHROPIC_", "CLAUDE_", "AWS_")
 """Beginnings of the names of keys that the SDK itself uses."""
-_HEALD_SECRETS = {"HEALD_TOKEN", "HEALD_STORE_PASSWORD"}
+_HEALD_SECRETS = {"HEALD_TOKEN", "HEALD_STORE_PASSWORD", "HEALD_KEYS_SECRET"}
 _EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 

@@ -318,7 +318,7 @@ def _content(message: Message) -> list[Text | Image | File]:
                         ) from None
                     blocks.append(File(media_type=kind, data=data, name=part.filename or None))
             case _:
-                raise InvalidParamsError(message="A part of the message is empty, or its url is no web address.")
+                raise InvalidParamsError(message="A part of the message is empty, or its url is not a web address.")
     if not any(not isinstance(part, Text) or part.text.strip() for part in blocks):
         raise InvalidParamsError(message="The message is empty; give it a part with text.")
     return blocks

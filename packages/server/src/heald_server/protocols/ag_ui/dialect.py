@@ -310,7 +310,7 @@ class AGUIDialect(ExchangeDialect):
                     "responseSchema": answer,
                 }
             case _:
-                raise TypeError(f"{request.type} is no interrupt")
+                raise TypeError(f"{request.type} is not an interrupt")
 
     def _abort(self) -> None:
         self._close_all(self._abort_reason)

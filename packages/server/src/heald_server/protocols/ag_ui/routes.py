@@ -1,7 +1,8 @@
 """`/agui`: AG-UI clients. A thread is a session, a run is an exchange or a part of one.
 
 A run ends with an interrupt where the agent asks for an approval or an answer, and with pending calls where it called a
-tool of the page. The next run of the thread brings the answers, as `resume` and as messages of role `tool`.
+tool of the page. The next run of the thread brings the answers, as `resume` and as messages of role `tool`. A run
+without a new message follows the thread's last exchange, whichever client asked for it.
 """
 
 import asyncio
@@ -28,7 +29,8 @@ from heald_server.protocols.ag_ui.shapes import AGUIBody, AGUIEvent
 from heald_server.protocols.shared.client_answers import ClientAnswers, ClientDecision, ClientResult
 from heald_server.protocols.shared.client_bodies import read_body, read_conversation_messages, read_tools, text_field
 from heald_server.protocols.shared.client_conversation import ClientConversation
-from heald_server.protocols.shared.conversation_answers import continue_conversation
+from heald_server.protocols.shared.conversation_answers import continue_conversation, last_part
+from heald_server.protocols.shared.conversation_sessions import list_sessions
 from heald_server.protocols.shared.conversation_start import (
     cancel_conversation,
     first_part,
@@ -58,6 +60,9 @@ ABORT_SECONDS = 3.0
 _DISPLAY_ROLES = ("reasoning", "activity")
 """Roles of messages that are only displayed; the session has its own, with all that its provider needs."""
 
+_ANSWER_ROLES = ("assistant", *_DISPLAY_ROLES)
+"""Roles of the last message of a client that asks for nothing new."""
+
 
 class AGUIRoutes:
     def __init__(self, context: ServerContext) -> None:
@@ -75,6 +80,9 @@ class AGUIRoutes:
     async def run(self, request: Request) -> Response:
         body = await read_body(request)
         owner, thread, run = caller_of(request).owner, text_field(body, "threadId"), text_field(body, "runId")
+        followed = await self._follow(owner, thread, run, body)
+        if followed is not None:
+            return ExchangeStreamResponse(self._context, caller_of(request), *followed)
         continued = await self._continue(owner, thread, run, body)
         info, frames = continued or await self._start(owner, thread, run, body)
         exchange = frames.part.exchange
@@ -108,6 +116,19 @@ class AGUIRoutes:
         part = await first_part(self._context, info, accepted)
         return info, ExchangeFrames(_open_dialect(body, thread, run)(info.id), part)
 
+    async def _follow(
+        self, owner: str, thread: str | None, run: str | None, body: JsonObject
+    ) -> tuple[SessionInfo, ExchangeFrames] | None:
+        """The last exchange of a thread from its beginning, for a run that brings nothing new."""
+        messages = as_objects(body["messages"])
+        if body.get("resume") or (messages and messages[-1].get("role") not in _ANSWER_ROLES):
+            return None
+        for info in reversed(await list_sessions(self._context, _thread(owner, thread))):
+            part = await last_part(self._context, info)
+            if part is not None:
+                return info, ExchangeFrames(_open_dialect(body, thread, run)(info.id), part)
+        return None
+
     async def _continue(
         self, owner: str, thread: str | None, run: str | None, body: JsonObject
     ) -> tuple[SessionInfo, ExchangeFrames] | None:
@@ -115,15 +136,15 @@ class AGUIRoutes:
         answers = _read_answers(body)
         if not answers.ids:
             return None
-        conversation = ClientConversation(owner=owner, kind=KIND, name=thread)
-        continued = await continue_conversation(self._context, conversation, answers, _open_dialect(body, thread, run))
+        open_dialect = _open_dialect(body, thread, run)
+        continued = await continue_conversation(self._context, _thread(owner, thread), answers, open_dialect)
         if continued is None and answers.decisions:
             raise ApiError("conflict", "The interrupt is not open any more; send the request again.")
         return continued
 
     async def stop(self, request: Request) -> Response:
         """Cancel what runs in a thread."""
-        thread = ClientConversation(owner=caller_of(request).owner, kind=KIND, name=request.path_params["name"])
+        thread = _thread(caller_of(request).owner, request.path_params["name"])
         return json_response({"cancelled": await cancel_conversation(self._context, thread)})
 
     # --- clients that abort ------------------------------------------------------------------------------------------
@@ -138,16 +159,24 @@ class AGUIRoutes:
         return left <= 0
 
     def _on_disconnect(self, info: SessionInfo, exchange: str) -> None:
-        """Cancel the exchange of a client that aborted its run, unless the run is repeated in time."""
+        """Cancel the exchange of a client that aborted its run, unless the run is repeated in time, or another client
+        of any protocol watches the session or comes to it."""
         if self._forget_reader(exchange):
             loop = asyncio.get_running_loop()
-            loop.call_later(ABORT_SECONDS, self._cancel_unread, info, exchange)
+            visits = self._context.open_sessions.hub(info.id).visits
+            loop.call_later(ABORT_SECONDS, self._cancel_unread, info, exchange, visits)
 
-    def _cancel_unread(self, info: SessionInfo, exchange: str) -> None:
+    def _cancel_unread(self, info: SessionInfo, exchange: str, visits: int) -> None:
         session = self._context.open_sessions.find_open(info.id)
         current = session.current if session is not None else None
-        if current is not None and current.id == exchange and exchange not in self._readers:
+        hub = self._context.open_sessions.hub(info.id)
+        is_read = exchange in self._readers or hub.readers > 0 or hub.visits > visits
+        if current is not None and current.id == exchange and not is_read:
             current.cancel("The client aborted the run.")
+
+
+def _thread(owner: str, name: str | None) -> ClientConversation:
+    return ClientConversation(owner=owner, kind=KIND, name=name)
 
 
 def _open_dialect(body: JsonObject, thread: str | None, run: str | None) -> Callable[[str], AGUIDialect]:
@@ -208,7 +237,7 @@ def _from_agui(message: JsonObject, number: int) -> JsonObject:
         plain["content"] = message["error"]
     if isinstance(message.get("content"), list):
         if len(as_objects(message["content"])) < len(as_list(message["content"])):
-            raise ConfigurationError(f"A part of message {number} is no object.")
+            raise ConfigurationError(f"A part of message {number} is not an object.")
         plain["content"] = [_from_part(part, number) for part in as_objects(message["content"])]
     if message.get("toolCalls"):
         plain["tool_calls"] = message["toolCalls"]

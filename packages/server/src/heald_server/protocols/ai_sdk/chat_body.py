@@ -14,9 +14,14 @@ CHAT_PARAMETERS = ParameterTable(
         *parameters("honoured", "", "messages", "model", "trigger", "messageId"),
         Parameter("id", "honoured", "names the conversation"),
         Parameter("message", "honoured", "the last message, instead of all"),
-        Parameter("tools", "honoured", "a list, or a map of names to definitions; UI messages only"),
-        Parameter("system", "honoured", "follows the server's own instructions; UI messages only"),
-        *parameters("ignored", "changes nothing in the answer", "metadata", "selectedVisibilityType"),
+        *parameters("honoured", "name the conversation of assistant-ui's data stream runtime", *(
+            "threadId", "unstable_assistantMessageId",
+        )),
+        Parameter("tools", "honoured", "a list, or a map of names to definitions; messages of the AI SDK only"),
+        Parameter("system", "honoured", "follows the server's own instructions; messages of the AI SDK only"),
+        *parameters("ignored", "changes nothing in the answer", *(
+            "metadata", "selectedVisibilityType", "parentId", "runConfig", "state",
+        )),
         *parameters("dropped", "the server's settings decide", "callSettings", "config", "selectedChatModel"),
     ],
 )  # fmt: skip

@@ -13,6 +13,12 @@ from heald_server.http.errors import ApiError
 from heald_server.protocols.ai_sdk.chat_body import read_chat_tools
 from heald_server.protocols.ai_sdk.dialect import AISDKDialect
 from heald_server.protocols.ai_sdk.message_builder import UIMessageBuilder, user_ui_message
+from heald_server.protocols.ai_sdk.model_messages import (
+    find_name,
+    from_model_messages,
+    has_model_messages,
+    read_results,
+)
 from heald_server.protocols.ai_sdk.ui_messages import read_answers
 from heald_server.protocols.shared.client_answers import ClientAnswers
 from heald_server.protocols.shared.client_bodies import read_conversation_messages, text_field
@@ -25,7 +31,7 @@ from heald_server.protocols.shared.conversation_start import (
     require_model,
     start_in_conversation,
 )
-from heald_server.protocols.shared.v1_sessions import configure_session
+from heald_server.protocols.shared.v1_sessions import cancel_unwatched, configure_session
 from heald_server.streams.exchange_frames import ExchangeFrames, ExchangePart
 
 KIND = "ai-sdk"
@@ -43,8 +49,14 @@ class Chats:
         is_ui = any("parts" in message for message in messages)
         if dialect != KIND and body.get("tools"):
             raise ApiError("invalid", f"A client of the dialect {dialect} cannot run tools; the agent has its own.")
-        name = text_field(body, "id")
-        answers = read_answers(messages[-1]) if is_ui and messages[-1].get("role") == "assistant" else None
+        is_model = dialect == KIND and not is_ui and has_model_messages(body)
+        messages = from_model_messages(messages) if is_model else messages
+        name = text_field(body, "id") or (find_name(body) if is_model else None)
+        answers = None
+        if is_ui and messages[-1].get("role") == "assistant":
+            answers = read_answers(messages[-1])
+        elif is_model and messages and messages[-1].get("role") == "tool":
+            answers = read_results(messages[-1])
         if answers is not None:
             conversation = ClientConversation(owner=owner, kind=KIND, name=name)
             continued = await continue_conversation(self._context, conversation, answers, AISDKDialect)
@@ -71,11 +83,11 @@ class Chats:
             message,
             request_id=request_id,
             rewinds=goes_back and answers is None,
-            appends=not history and not goes_back,  # a page may send its last message only
+            appends=not history and not goes_back and not is_model,  # a page may send its last message only
             ends_unheard=True,
             configure=lambda session: _instruct(session, text_field(body, "system") if dialect == KIND else None),
         )
-        message_id = text_field(messages[-1], "id") if answers is not None else None
+        message_id = text_field(messages[-1], "id") if answers is not None and is_ui else None
         encoder = AISDKDialect(info.id, message_id=message_id) if dialect == KIND else open_dialect(dialect, info.id)
         return info, ExchangeFrames(encoder, await first_part(self._context, info, accepted))
 
@@ -92,6 +104,13 @@ class Chats:
                 part = ExchangePart(events[0].exchange or "", 0, pause_from=events[-1].seq)
                 return info, ExchangeFrames(AISDKDialect(info.id), part)
         return None
+
+    def cancel_unwatched(self, info: SessionInfo, exchange_id: str) -> None:
+        """Cancel an exchange whose page has gone and cannot resume it, unless another client watches it."""
+        session = self._context.open_sessions.find_open(info.id)
+        exchange = session.find_exchange(exchange_id) if session is not None else None
+        if exchange is not None:
+            cancel_unwatched(self._context, info, exchange)
 
     async def cancel(self, owner: str, name: str) -> bool:
         return await cancel_conversation(self._context, ClientConversation(owner=owner, kind=KIND, name=name))

@@ -19,6 +19,7 @@ from heald_server.http.route_description import RouteDescription
 from heald_server.protocols.ai_sdk.chat_body import CHAT_PARAMETERS, read_chat_body
 from heald_server.protocols.ai_sdk.chat_socket import ChatSocket
 from heald_server.protocols.ai_sdk.chats import KIND, Chats
+from heald_server.protocols.ai_sdk.model_messages import has_model_messages
 from heald_server.protocols.ai_sdk.shapes import (
     ChatBody,
     ChatPageQuery,
@@ -85,10 +86,18 @@ class ChatRoutes:
         dropped = CHAT_PARAMETERS.check(body)
         CHAT_PARAMETERS.note(dropped)
         is_ui = any("parts" in message for message in as_objects(body["messages"]))
-        dialect = _requested_dialect(request) or (KIND if is_ui else "loop")
+        is_model = not is_ui and has_model_messages(body)
+        dialect = _requested_dialect(request) or (KIND if is_ui or is_model else "loop")
         open_dialect(dialect)  # fails before a session is created
         info, frames = await self._chats.start(caller_of(request).owner, body, dialect)
-        return name_dropped(ExchangeStreamResponse(self._context, caller_of(request), info, frames), dropped)
+        response = ExchangeStreamResponse(
+            self._context,
+            caller_of(request),
+            info,
+            frames,
+            on_disconnect=(lambda: self._chats.cancel_unwatched(info, frames.part.exchange)) if is_model else None,
+        )
+        return name_dropped(response, dropped)
 
     async def resume(self, request: Request) -> Response:
         """The stream of a running chat, for a page that was reloaded; 204 if nothing runs."""

@@ -1,4 +1,4 @@
-"""openai: clients of the Chat Completions API."""
+"""openai: clients of the Chat Completions API, of text completion and of embeddings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 
 def _routes(context: "ServerContext") -> "Sequence[ServerRoute]":
+    from heald_server.protocols.openai.embedding_routes import EmbeddingRoutes
     from heald_server.protocols.openai.routes import OpenAIRoutes
+    from heald_server.protocols.openai.text_routes import TextRoutes
 
-    return OpenAIRoutes(context).routes()
+    sources = (OpenAIRoutes(context), TextRoutes(context), EmbeddingRoutes(context))
+    return [route for source in sources for route in source.routes()]
 
 
 PROTOCOL = ClientProtocol(name="openai", dialect=OpenAIDialect, routes=_routes)

@@ -17,9 +17,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from heald.agent.interface import ExchangeInterface
+from heald.core.errors import ModelNotFound, ProviderError
 from heald.core.json import JsonObject, as_list, as_object, as_objects
 from heald.core.message_forms import system_texts
 from heald.core.messages import Message, ToolResult
+from heald.providers.model_lookup import look_up_model
 from heald.sessions.session_info import SessionInfo
 from heald_server.context import ServerContext
 from heald_server.dialects.dialect import Dialect
@@ -27,6 +29,7 @@ from heald_server.http.errors import ApiError
 from heald_server.http.operations import caller_of, json_response
 from heald_server.http.route_description import RouteDescription
 from heald_server.protocols.openai.dialect import OpenAIDialect
+from heald_server.protocols.openai.provider_calls import ProviderCalls, failed_response
 from heald_server.protocols.openai.request import (
     COMPLETION_PARAMETERS,
     CompletionRequest,
@@ -49,11 +52,11 @@ from heald_server.protocols.shared.conversation_texts import exchanged_texts, is
 from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import V1ErrorBody
 from heald_server.protocols.shared.v1_sessions import (
-    CLIENT_DISCONNECTED,
-    configure_session,
+    V1Sessions as OpenAISessions,
 )
 from heald_server.protocols.shared.v1_sessions import (
-    V1Sessions as OpenAISessions,
+    cancel_unwatched,
+    configure_session,
 )
 from heald_server.streams.exchange_frames import ExchangeFrames, ExchangePart
 from heald_server.streams.exchange_stream import ExchangeStreamResponse, collect_frames
@@ -71,7 +74,13 @@ _DESCRIPTIONS = (
         errors=("not_found", "busy", "conflict", "too_many", "budget"),
     ),
     _describe("GET", "/v1/models", "The models.", response=V1Models),
-    _describe("GET", "/v1/models/{name}", "A model.", response=V1Model, errors=("not_found",)),
+    _describe(
+        "GET",
+        "/v1/models/{name}",
+        "A model of the list, or one that its provider lists.",
+        response=V1Model,
+        errors=("not_found",),
+    ),
 )
 
 
@@ -79,6 +88,7 @@ class OpenAIRoutes:
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._sessions = OpenAISessions(context)
+        self._calls = ProviderCalls(context)
 
     def routes(self) -> list[BaseRoute | RouteDescription]:
         return [
@@ -95,9 +105,18 @@ class OpenAIRoutes:
 
     async def model(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in self._names():
-            raise ApiError("not_found", f"There is no model {name[:80]!r}; GET /v1/models lists them.", param="model")
-        return json_response(_model(name))
+        if name in self._names():
+            return json_response(_model(name))
+        missing = f"There is no model {name[:80]!r}; GET /v1/models lists them."
+        if "/" not in name or self._context.agent_options is not None:
+            raise ApiError("not_found", missing, param="model")
+        try:
+            listed = await look_up_model(self._calls.open_model(name))
+        except ModelNotFound:
+            raise ApiError("not_found", missing, param="model") from None
+        except ProviderError as error:
+            return failed_response(error)
+        return json_response(_model(name) | {"created": listed.created, "owned_by": listed.owner})
 
     def _names(self) -> list[str]:
         return ["heald", *(model.name for model in self._context.models.list_models())]
@@ -216,7 +235,7 @@ class OpenAIRoutes:
                 caller_of(request),
                 info,
                 frames,
-                on_disconnect=lambda: exchange.cancel(CLIENT_DISCONNECTED),
+                on_disconnect=lambda: cancel_unwatched(context, info, exchange),
                 on_end=finish,
                 failure=lambda headers: _failed(frames.dialect, headers),
             )
@@ -225,7 +244,7 @@ class OpenAIRoutes:
         finally:
             finish()
         if collected is None:
-            exchange.cancel(CLIENT_DISCONNECTED)
+            cancel_unwatched(context, info, exchange)
             return Response(status_code=499)
         headers = {"X-Heald-Exchange": frames.part.exchange}
         may_keep = parameters.store is not False

@@ -1,4 +1,4 @@
-"""Bodies and responses of `/v1/chat/completions` and `/v1/models`, as types. The OpenAPI document is made from them;
+"""Bodies and responses of `/v1`, except those of `/v1/responses`, as types. The OpenAPI document is made from them;
 the endpoints read bodies themselves, because such clients send more than is described here."""
 
 from typing import Any, Literal
@@ -110,3 +110,114 @@ class CompletionChunk(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     choices: list[ChunkChoice]
     usage: CompletionUsage | None = None
+
+
+class TextCompletionBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A text completion request. A parameter that is not listed is dropped."""
+
+    prompt: str | list[str]
+    model: str | None = None
+    suffix: str | None = None
+    """The text after the completion."""
+    stream: bool | None = None
+    stream_options: JsonObject | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: str | list[str] | None = None
+    seed: int | None = None
+    n: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    echo: bool | None = None
+    logprobs: int | None = None
+    logit_bias: JsonObject | None = None
+    user: Any = None
+
+
+class TextChoice(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    text: str
+    finish_reason: str | None
+    logprobs: JsonObject | None = None
+
+
+class TextCompletion(msgspec.Struct, frozen=True, kw_only=True):
+    """A text completion, or a chunk of a stream of it, which ends with `[DONE]`."""
+
+    id: str
+    object: Literal["text_completion"]
+    created: int
+    model: str
+    choices: list[TextChoice]
+    usage: CompletionUsage | None = None
+
+
+class FimMessage(msgspec.Struct, frozen=True, kw_only=True):
+    role: Literal["assistant"]
+    content: str
+
+
+class FimChoice(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    message: FimMessage
+    finish_reason: str | None
+
+
+class FimCompletion(msgspec.Struct, frozen=True, kw_only=True):
+    """A text completion in the form of Mistral's API."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[FimChoice]
+    usage: CompletionUsage | None = None
+
+
+class FimChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    delta: FimMessage
+    finish_reason: str | None
+
+
+class FimChunk(msgspec.Struct, frozen=True, kw_only=True):
+    """A chunk of a streamed text completion in the form of Mistral's API."""
+
+    id: str
+    object: Literal["chat.completion.chunk"]
+    created: int
+    model: str
+    choices: list[FimChunkChoice]
+    usage: CompletionUsage | None = None
+
+
+class EmbeddingBody(msgspec.Struct, frozen=True, kw_only=True):
+    """An embedding request. A parameter that is not listed is dropped."""
+
+    input: str | list[str | int | list[int]]
+    model: str | None = None
+    dimensions: int | None = None
+    encoding_format: Literal["float", "base64"] | None = None
+    user: Any = None
+
+
+class EmbeddingRow(msgspec.Struct, frozen=True, kw_only=True):
+    object: Literal["embedding"]
+    index: int
+    embedding: list[float] | str
+    """Numbers, or 32-bit floats in base64."""
+
+
+class EmbeddingUsage(msgspec.Struct, frozen=True, kw_only=True):
+    prompt_tokens: int
+    total_tokens: int
+    cost: float | msgspec.UnsetType = msgspec.UNSET
+    """In dollars, where the price of the model is known."""
+
+
+class EmbeddingList(msgspec.Struct, frozen=True, kw_only=True):
+    object: Literal["list"]
+    data: list[EmbeddingRow]
+    model: str
+    usage: EmbeddingUsage

@@ -1,7 +1,7 @@
 """`POST /v1/responses/compact`: a conversation as one item, which the client sends instead of it.
 
-The model writes a summary of the conversation. The item holds it in a form that only its server reads; it is no secret
-from the client, who sent the conversation.
+The model writes a summary of the conversation. The item holds it in a form that only its server reads; the client,
+who sent the conversation, may know it.
 """
 
 import base64

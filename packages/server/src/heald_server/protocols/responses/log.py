@@ -54,8 +54,13 @@ class StoredResponse:
             approvals=has_approvals(parameters),
             final_only=_format_of(parameters) != "text",
             resumable=False,
-            unattended=True,
+            unattended=not self.is_joined,
         )
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether another client had begun the exchange, and can be asked too."""
+        return self.request.begin is not None
 
 
 def _format_of(parameters: JsonObject) -> object:
@@ -85,6 +90,14 @@ async def find_response(context: ServerContext, owner: str, name: str, param: st
     if requested is None or requested[1] in SessionSettings.of(requested[0].settings).deleted_responses:
         raise ApiError("not_found", f"There is no response {name[:100]!r}.", param=param)
     return StoredResponse(*requested)
+
+
+async def find_response_of(context: ServerContext, info: SessionInfo, exchange: str) -> StoredResponse | None:
+    """The first response of an exchange, if a client asked for one."""
+    async for event in iterate_events(context.sessions.store, info.id):
+        if isinstance(event.data, ResponseRequested) and event.data.exchange == exchange:
+            return StoredResponse(info, event.seq, event.data)
+    return None
 
 
 async def find_approval(context: ServerContext, owner: str, name: str) -> tuple[SessionInfo, str]:
@@ -119,8 +132,8 @@ async def open_frames(context: ServerContext, response: StoredResponse) -> Excha
         await catch_up(dialect, context.sessions.store, response.info.id, seq)
     part = ExchangePart(
         request.exchange,
-        seq,
-        pause_from=seq + 1,
+        seq if request.begin is None else request.begin,
+        pause_from=seq if response.is_joined else seq + 1,
         is_continued=request.continues,
         answered=dialect.waiting_calls,
     )
@@ -156,7 +169,7 @@ async def _read(context: ServerContext, response: StoredResponse) -> ReadRespons
     dialect = frames.dialect
     assert isinstance(dialect, ResponsesDialect)
     frames.begin()
-    async for event in iterate_events(context.sessions.store, response.info.id, after=response.seq):
+    async for event in iterate_events(context.sessions.store, response.info.id, after=frames.part.begin):
         frames.feed([EncodedEvent(event, b"")])
         if frames.is_done:
             return ReadResponse(dialect, event.seq)
@@ -166,7 +179,8 @@ async def _read(context: ServerContext, response: StoredResponse) -> ReadRespons
 async def is_last(context: ServerContext, response: StoredResponse, end: int) -> bool:
     """Whether nothing was asked in the session after a response."""
     async for event in iterate_events(context.sessions.store, response.info.id, after=end):
-        if isinstance(event.data, ExchangeRequest | ResponseRequested | SessionRewound):
+        is_request = isinstance(event.data, ExchangeRequest | ResponseRequested | SessionRewound)
+        if is_request and event.seq != response.seq:
             return False
     return True
 
@@ -218,6 +232,10 @@ async def read_output_items(context: ServerContext, info: SessionInfo) -> dict[s
             _collect_items(frames, items)
             frames = await open_frames(context, StoredResponse(info, event.seq, event.data))
             frames.begin()
+            async for earlier in iterate_events(
+                context.sessions.store, info.id, after=frames.part.begin, upto=event.seq
+            ):
+                frames.feed([EncodedEvent(earlier, b"")])
         elif frames is not None:
             frames.feed([EncodedEvent(event, b"")])
     _collect_items(frames, items)

@@ -24,7 +24,6 @@ from heald_server.protocols.responses.log import open_frames
 from heald_server.protocols.responses.start import StartedResponse
 from heald_server.protocols.shared.client_bodies import text_field
 from heald_server.protocols.shared.v1_parameters import refusal
-from heald_server.protocols.shared.v1_sessions import CLIENT_DISCONNECTED
 from heald_server.streams.event_stream import EventStream
 from heald_server.streams.stream_end import closing_frames
 
@@ -160,7 +159,7 @@ class ResponseSocket:
                     await self._send(_as_envelope(as_object(frame.data)))
         finally:
             if not frames.is_done and stream.end_reason is None:
-                started.exchange.cancel(CLIENT_DISCONNECTED)
+                started.disconnect()
         return not frames.is_done or dialect.failure is not None
 
     async def _send_error(self, error: ApiError) -> None:

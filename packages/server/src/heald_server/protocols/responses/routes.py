@@ -52,11 +52,15 @@ from heald_server.protocols.responses.shapes import (
 )
 from heald_server.protocols.responses.start import ResponseStarter, StartedResponse
 from heald_server.protocols.shared.client_bodies import read_json, text_field
-from heald_server.protocols.shared.conversation_names import SESSION_HEADER, find_conversation_name
+from heald_server.protocols.shared.conversation_names import (
+    SESSION_HEADER,
+    find_conversation_name,
+    key_name,
+    read_request_key,
+)
 from heald_server.protocols.shared.conversation_start import require_model
 from heald_server.protocols.shared.parameter_table import name_dropped
 from heald_server.protocols.shared.shapes import V1ErrorBody
-from heald_server.protocols.shared.v1_sessions import CLIENT_DISCONNECTED
 from heald_server.protocols.shared.v1_sessions import V1Sessions as OpenAISessions
 from heald_server.streams.exchange_stream import ExchangeStreamResponse, collect_frames
 
@@ -160,6 +164,9 @@ class ResponseRoutes:
         items = list_items(fields.get("input"))
         await self._sessions.delete_ended()
         name = find_conversation_name(request, {"conversation": parameters.conversation}, "conversation")
+        key = read_request_key(request) if connection is None else None  # a socket has many requests
+        if name is None and key is not None:
+            name = key_name(key)  # a repeated request must find its session
         started = await self._starter.start(
             caller_of(request).owner,
             model,
@@ -168,13 +175,14 @@ class ResponseRoutes:
             name.value if name is not None else None,
             request.headers.get(SESSION_HEADER),
             connection,
+            key,
         )
         return parameters, started
 
     async def _respond(
         self, request: Request, started: StartedResponse, streams: bool, in_background: bool
     ) -> Response:
-        context, response, exchange = started.context, started.response, started.exchange
+        context, response = started.context, started.response
         caller = caller_of(request)
         if in_background and not streams:
             return json_response(response.dialect().response, headers=_headers(started))
@@ -185,11 +193,11 @@ class ResponseRoutes:
                 caller,
                 response.info,
                 frames,
-                on_disconnect=None if in_background else lambda: exchange.cancel(CLIENT_DISCONNECTED),
+                on_disconnect=None if in_background else started.disconnect,
                 failure=None if in_background else lambda headers: _failed(frames.dialect, headers),
             )
         if await collect_frames(request, context, caller, response.info, frames) is None:
-            exchange.cancel(CLIENT_DISCONNECTED)
+            started.disconnect()
             return Response(status_code=499)
         return _finished(frames.dialect, _headers(started))
 

@@ -11,11 +11,13 @@ import msgspec
 from heald.agent.interface import ExchangeInterface
 from heald.core.client_events import ResponseRequested
 from heald.core.envelope import Event
+from heald.core.events import ExchangeRequest
 from heald.core.json import JsonObject, encode
 from heald.core.messages import Message, ToolResult
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
+from heald.sessions.store import iterate_events
 from heald.tools.client_results import parse_client_result
 from heald_server.access.caller import Caller
 from heald_server.context import ServerContext
@@ -27,6 +29,7 @@ from heald_server.protocols.responses.log import (
     StoredResponse,
     find_approval,
     find_response,
+    find_response_of,
     history_at,
     is_last,
     read_output_items,
@@ -55,8 +58,9 @@ from heald_server.protocols.shared.conversation_texts import exchanged_texts, is
 from heald_server.protocols.shared.place_ids import parse_place_id
 from heald_server.protocols.shared.v1_parameters import refusal
 from heald_server.protocols.shared.v1_sessions import V1Sessions as OpenAISessions
-from heald_server.protocols.shared.v1_sessions import configure_session
+from heald_server.protocols.shared.v1_sessions import cancel_unwatched, configure_session
 from heald_server.session_request import deps_of
+from heald_server.start_exchange import admit_exchange
 
 KIND = "responses"
 _OUTPUT = ("item_reference", "reasoning", "function_call", "mcp_call")
@@ -70,8 +74,14 @@ class StartedResponse:
 
     context: ServerContext
     response: StoredResponse
-    exchange: ExchangeInterface
+    exchange: ExchangeInterface | None
+    """None for an exchange that another client began."""
     is_stored: bool
+
+    def disconnect(self) -> None:
+        """Cancel what a client that has gone asked for, unless another client watches it."""
+        if self.exchange is not None:
+            cancel_unwatched(self.context, self.response.info, self.exchange)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,8 @@ class _Asked:
     """Where the previous response is."""
     name: str | None
     session: str | None
+    key: str | None
+    """Names the request, so that it is one exchange however often it is sent."""
 
     @property
     def system(self) -> list[str]:
@@ -110,9 +122,13 @@ class ResponseStarter:
         name: str | None = None,
         session: str | None = None,
         connection: ConnectionResponses | None = None,
+        key: str | None = None,
     ) -> StartedResponse:
         """Start a response. Returns once its request is stored. `name` and `session` are the client's name for the
-        conversation that it sends, and our id of its session. A connection has responses that are not stored."""
+        conversation that it sends, and our id of its session. A connection has responses that are not stored. A request
+        with a known `key` returns the response that it has already.
+
+        Without an input the response is the last exchange of the conversation, whichever client began it."""
         await self._context.meters.refresh(owner)
         self._context.meters.check_exchange(owner)
         previous, home = None, self._context
@@ -121,7 +137,9 @@ class ResponseStarter:
                 home = self._context.in_memory()
             previous = await find_response(home, owner, parameters.previous, "previous_response_id")
         read = read_input(await self.resolve_references(owner, items))
-        asked = _Asked(owner, model, parameters, items, read, previous, home, name, session)
+        asked = _Asked(owner, model, parameters, items, read, previous, home, name, session, key)
+        if not items and parameters.conversation is not None:
+            return await self._join_last(asked)
         has_results = bool(read.messages) and read.messages[-1]["role"] == "tool"
         if has_results or read.decisions:
             continued = await self._continue(asked)
@@ -130,7 +148,7 @@ class ResponseStarter:
         if read.decisions:
             raise ApiError("conflict", "No approval waits for this answer any more; ask again.", param="input")
         started = await self._begin(asked)
-        if connection is None and not parameters.is_stored:
+        if connection is None and not parameters.is_stored and started.exchange is not None:
             self._sessions.delete_later(started.exchange, started.response.info)
         return started
 
@@ -212,10 +230,58 @@ class ResponseStarter:
             digest = await self._prepare(context, info, session, asked)
             if session.current is not current or _waiting(session) != waiting:
                 return None
-            response = self._publish(session, info, asked, current, digest, continues=True)
+            response = self._publish(session, info, asked, current.id, digest, continues=True)
+            if not has_approvals(response.request.parameters):
+                _refuse_questions(session, current)
             resolve_answers(session, answers, Caller(info.owner).name)
             await session.flush()
         return StartedResponse(context, response, current, context is self._context)
+
+    # --- joining -----------------------------------------------------------------------------------------------------
+
+    async def _join_last(self, asked: _Asked) -> StartedResponse:
+        """Join the last exchange of the conversation that a request names."""
+        for info in reversed(await list_sessions(self._context, self._conversation(asked, []))):
+            joined = await self._join(asked, info)
+            if joined is not None:
+                return joined
+        raise refusal("input", "Nothing was asked in this conversation yet; send an input.")
+
+    async def _join(self, asked: _Asked, info: SessionInfo, exchange: str | None = None) -> StartedResponse | None:
+        """Make an exchange that is in the log, the last one if none is named, a response; None if there is none."""
+        context = self._context
+        async with context.open_sessions.use(info) as session:
+            await session.flush()
+            requests = [
+                event
+                async for event in iterate_events(context.sessions.store, info.id)
+                if isinstance(event.data, ExchangeRequest) and exchange in (None, event.exchange)
+            ]
+            if not requests:
+                return None
+            digest = await context.sessions.store.put_blob(info.id, encode(list(asked.items)))
+            request = requests[-1]
+            response = self._publish(session, info, asked, request.exchange or "", digest, begin=request.seq - 1)
+            await session.flush()
+        return StartedResponse(context, response, None, True)
+
+    async def _find_repeated(self, asked: _Asked) -> StartedResponse | None:
+        """The response to an earlier request with the same key."""
+        if asked.key is None or not asked.request.is_stored:
+            return None
+        sessions = await list_sessions(self._context, self._conversation(asked, []))
+        if asked.previous is not None:
+            sessions.append(asked.previous.info)
+        for info in reversed(sessions):
+            async with self._context.open_sessions.use(info, moves_waiting=True) as session:
+                exchange = session.find_request(asked.key)
+            if exchange is None:
+                continue
+            response = await find_response_of(self._context, info, exchange.id)
+            if response is None:  # the server ended between the two events of the request
+                return await self._join(asked, info, exchange.id)
+            return StartedResponse(self._context, response, exchange, True)
+        return None
 
     # --- beginning ---------------------------------------------------------------------------------------------------
 
@@ -224,17 +290,23 @@ class ResponseStarter:
         context = self._context if asked.request.is_stored else self._context.in_memory()
         shape = await asyncio.to_thread(asked.request.output_shape)
         async with lock_conversation(self._conversation(asked, [])):
+            repeated = await self._find_repeated(asked)
+            if repeated is not None:
+                return repeated
             info, message = await self._find_session(context, asked, messages)
             async with context.open_sessions.use(info) as session:
                 await end_waiting(session)
                 digest = await self._prepare(context, info, session, asked)
                 deps = await deps_of(context.make_deps, info)
-                if session.current is not None:
-                    raise ApiError(
-                        "conflict", "Another request runs in this conversation; wait for its end, or cancel it."
-                    )
-                exchange = session.send(message, output=shape, deps=deps)
-                response = self._publish(session, info, asked, exchange, digest)
+                async with admit_exchange(context, info, session):
+                    if session.current is not None:
+                        raise ApiError(
+                            "conflict", "Another request runs in this conversation; wait for its end, or cancel it."
+                        )
+                    exchange = session.send(message, output=shape, deps=deps, client_request_id=asked.key)
+                response = self._publish(session, info, asked, exchange.id, digest)
+                if not has_approvals(response.request.parameters):
+                    _refuse_questions(session, exchange)
                 context.meters.track_exchange(asked.owner, exchange)
                 await session.accepted(exchange)
         return StartedResponse(context, response, exchange, asked.request.is_stored)
@@ -271,7 +343,8 @@ class ResponseStarter:
             await end_waiting(session)
             if session.current is not None:
                 raise ApiError("conflict", "Another request runs in this conversation; wait for its end, or cancel it.")
-            model = asked.model or context.defaults.model
+            is_joined = asked.name == info.id  # by a client that need not know its model
+            model = asked.model or (session.stored_settings.model if is_joined else context.defaults.model)
             is_same_model = model == session.stored_settings.model
             earlier = list(session.messages)
         if len(messages) == 1 and messages[0].role == "user" and is_same_model:
@@ -346,10 +419,11 @@ class ResponseStarter:
         session: Session,
         info: SessionInfo,
         asked: _Asked,
-        exchange: ExchangeInterface,
+        exchange: str,
         digest: str,
         *,
         continues: bool = False,
+        begin: int | None = None,
     ) -> StoredResponse:
         """Record the request in the log: its place there is the id of the response."""
         show = self._context.settings.show_tools or asked.request.parameters.get("show_tools") is True
@@ -361,10 +435,8 @@ class ResponseStarter:
             **repeated,
             **({"show_tools": True} if show else {}),
         }
-        request = ResponseRequested(exchange.id, parameters, digest, continues)
+        request = ResponseRequested(exchange, parameters, digest, continues, begin)
         session.publish(request)
-        if not has_approvals(parameters):
-            _refuse_questions(session, exchange)
         return StoredResponse(info, session.last_seq, request)
 
 

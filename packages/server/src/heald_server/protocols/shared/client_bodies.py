@@ -44,7 +44,7 @@ def check_body(body: Any) -> JsonObject:
 
 
 def objects_in(value: Any) -> list[JsonObject] | None:
-    """The objects of a list; None if the value is no list, or holds anything else."""
+    """The objects of a list; None if the value is not a list, or holds anything else."""
     objects = as_objects(value)
     return objects if isinstance(value, list) and len(objects) == len(as_list(value)) else None
 

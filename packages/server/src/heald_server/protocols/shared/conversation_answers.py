@@ -83,6 +83,20 @@ async def last_exchange(context: ServerContext, info: SessionInfo) -> list[Event
     return [event for event in events if events[0].exchange is not None and event.exchange == events[0].exchange]
 
 
+async def last_part(context: ServerContext, info: SessionInfo) -> ExchangePart | None:
+    """The last exchange of a session from its beginning, up to its end or to where it waits now; None if there is none.
+
+    It may run on another node. A client may come back to it as often as it likes.
+    """
+    session = context.open_sessions.find_open(info.id)
+    if session is not None:
+        await session.flush()
+    events = await last_exchange(context, info)
+    if not events:
+        return None
+    return ExchangePart(events[0].exchange or "", 0, pause_from=events[-1].seq)
+
+
 def _feed_to_pause(dialect: ExchangeDialect, events: Sequence[Event], requested: int) -> int:
     """Feed a dialect up to the pause after a request, and return its seq."""
     for event in events:

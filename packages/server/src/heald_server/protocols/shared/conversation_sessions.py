@@ -1,7 +1,7 @@
 """Finds the session that a client's conversation continues, or creates one.
 
 A session continues only if the client names it, and as long as both sides hold the same conversation: equal words alone
-are no name, because two people may have said the same. If the client went back to an earlier point, the session is
+are not a name, because two people may have said the same. If the client went back to an earlier point, the session is
 rewound to it; otherwise a new session begins with the client's messages as its history.
 """
 
@@ -22,7 +22,12 @@ from heald.sessions.store_errors import SessionExists
 from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
 from heald_server.protocols.shared.client_conversation import ClientConversation
-from heald_server.protocols.shared.conversation_texts import exchanged_texts, is_same_conversation
+from heald_server.protocols.shared.conversation_texts import (
+    RequestTexts,
+    exchanged_texts,
+    is_same_conversation,
+)
+from heald_server.protocols.shared.place_ids import SESSION_PREFIX
 
 MAX_SESSIONS = 100
 """Sessions of one conversation: a new one begins when the client's messages fit none of the others."""
@@ -37,17 +42,31 @@ def session_name(conversation: ClientConversation, number: int = 0) -> str:
 
 
 async def list_sessions(context: ServerContext, conversation: ClientConversation) -> list[SessionInfo]:
-    """The sessions of a conversation, the newest last."""
+    """The sessions of a conversation, the newest last. The id of a session, which a client of any protocol has, names
+    this session."""
     sessions: list[SessionInfo] = []
     if conversation.name is None:
         return sessions
-    for number in range(MAX_SESSIONS):
+    joined = await find_joined(context, conversation)
+    if joined is not None:
+        sessions.append(joined)
+    for number in range(len(sessions), MAX_SESSIONS):
         try:
             name = session_name(conversation, number)
             sessions.append(await context.open_sessions.find_info(conversation.owner, name))
         except ApiError:
             break
     return sessions
+
+
+async def find_joined(context: ServerContext, conversation: ClientConversation) -> SessionInfo | None:
+    """The session of the owner whose id the client uses as the name of its conversation."""
+    if conversation.name is None or not conversation.name.startswith(SESSION_PREFIX):
+        return None
+    try:
+        return await context.open_sessions.find_info(conversation.owner, conversation.name)
+    except ApiError:
+        return None
 
 
 async def find_or_create_session(
@@ -60,9 +79,13 @@ async def find_or_create_session(
 ) -> SessionInfo:
     """Find the session that continues a conversation, or create one, with `fresh` always.
 
-    With `rewinds` the client went back on purpose; with `appends` it sends its new message without the earlier ones.
+    With `rewinds` the client went back on purpose; with `appends` it sends its new message without the earlier ones. A
+    client that joined a session by its id may not know what other clients added: its message is added to the end.
     """
     sessions = await list_sessions(context, conversation)
+    joined = await find_joined(context, conversation)
+    if joined is not None and not rewinds and not fresh:
+        return joined
     if appends and sessions:
         return max(sessions, key=lambda info: info.updated)
     for info in reversed(sessions):
@@ -93,15 +116,21 @@ async def _fit_session(
 ) -> bool:
     """Whether the session holds the client's conversation, if need be after it was rewound."""
     theirs = exchanged_texts(conversation.history)
-    history = SessionHistory(SessionSettings.of(info.settings))
-    earlier = 0 if is_same_conversation(theirs, exchanged_texts(history.state.messages)) else None
+    settings = SessionSettings.of(info.settings)
+    history, requests = SessionHistory(settings), RequestTexts(settings.history)
+
+    def is_same() -> bool:
+        ours = exchanged_texts(history.state.messages)
+        return is_same_conversation(theirs, ours) or is_same_conversation(theirs, requests.pairs)
+
+    earlier = 0 if is_same() else None
     async for event in iterate_events(context.sessions.store, info.id):
         history.feed(event)
-        if isinstance(event.data, ExchangeResponse) and is_same_conversation(
-            theirs, exchanged_texts(history.state.messages)
-        ):
+        if not settings.is_dropped(event.seq):
+            requests.feed(event)
+        if isinstance(event.data, ExchangeResponse) and is_same():
             earlier = event.seq
-    if not rewinds and is_same_conversation(theirs, exchanged_texts(history.state.messages)):
+    if not rewinds and is_same():
         return True
     if earlier is None or not (rewinds or theirs):
         return False

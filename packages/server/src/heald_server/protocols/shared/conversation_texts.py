@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from heald.core.envelope import Event
+from heald.core.events import AssistantMessage, ExchangeRequest, SessionRewound
 from heald.core.messages import Message
 
 
@@ -12,13 +14,41 @@ def exchanged_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """
     pairs: list[tuple[str, str]] = []
     for message in messages:
-        text = "".join(message.words.split())
+        text = _compact(message)
         if message.role == "user":
             pairs.append((text, ""))
         elif message.role == "assistant" and text:
             asked, answered = pairs.pop() if pairs else ("", "")
             pairs.append((asked, answered + text))
     return pairs
+
+
+class RequestTexts:
+    """The texts of a session, exchange by exchange. A message that another client sent into a running exchange is left
+    out: the client that began the exchange does not have it."""
+
+    def __init__(self, history: Sequence[Message]) -> None:
+        self._pairs = [(0, pair) for pair in exchanged_texts(history)]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return [pair for _, pair in self._pairs]
+
+    def feed(self, event: Event) -> None:
+        match event.data:
+            case ExchangeRequest(message=message) if message.role == "user":
+                self._pairs.append((event.seq, (_compact(message), "")))
+            case AssistantMessage(message=message) if self._pairs:
+                seq, (asked, answered) = self._pairs[-1]
+                self._pairs[-1] = seq, (asked, answered + _compact(message))
+            case SessionRewound(seq=upto):
+                self._pairs = [pair for pair in self._pairs if pair[0] <= upto]
+            case _:
+                pass
+
+
+def _compact(message: Message) -> str:
+    return "".join(message.words.split())
 
 
 def is_same_conversation(theirs: Sequence[tuple[str, str]], ours: Sequence[tuple[str, str]]) -> bool:

@@ -1,11 +1,12 @@
 """Ids that name an event of a session, such as `resp_1f…_12`: an id that a client sends back finds its place."""
 
-_SESSION = "ses_"
+SESSION_PREFIX = "ses_"
+"""The beginning of the id of every session."""
 
 
 def place_id(prefix: str, session: str | None, seq: int) -> str:
     """The id of what began with an event of a session."""
-    return f"{prefix}_{(session or '').removeprefix(_SESSION)}_{seq}"
+    return f"{prefix}_{(session or '').removeprefix(SESSION_PREFIX)}_{seq}"
 
 
 def parse_place_id(name: str) -> tuple[str, int] | None:
@@ -14,4 +15,4 @@ def parse_place_id(name: str) -> tuple[str, int] | None:
     session, _, seq = rest.rpartition("_")
     if not session or not (seq.isascii() and seq.isdecimal()) or len(seq) > 15 or seq != str(int(seq)):
         return None
-    return f"{_SESSION}{session}", int(seq)
+    return f"{SESSION_PREFIX}{session}", int(seq)

@@ -69,6 +69,12 @@ class V1Sessions:
         return None
 
 
+def cancel_unwatched(context: ServerContext, info: SessionInfo, exchange: ExchangeInterface) -> None:
+    """Cancel what a client that has gone asked for, unless another client watches it."""
+    if not context.open_sessions.is_watched(info.id):
+        exchange.cancel(CLIENT_DISCONNECTED)
+
+
 async def configure_session(session: Session, settings: Mapping[str, object]) -> None:
     """Apply the parameters of a request from the next turn on, also in a process that continues it after a crash."""
     request: JsonObject = msgspec.to_builtins(dict(settings))
