@@ -104,7 +104,7 @@ def _rate(price: Any) -> Any:
 
 def _number(price: Any) -> int | float:
     if not price.is_finite() or price < 0:
-        sys.exit(f"A price of {SOURCE} is {price}, which is no price; use another version.")
+        sys.exit(f"A price of {SOURCE} is {price}, which is not a price; use another version.")
     return int(price) if price == int(price) else float(price)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import heald
 from clean_machine import clean_machine
 from cli_bench import run
+from heald.core.envelope import Event
 from heald.sessions.session import Session
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
@@ -79,3 +81,29 @@ async def test_what_does_not_exist_is_one_sentence(tmp_path: Path, capsys: Captu
     ran = await run(capsys, "check", str(tmp_path / "text"))
     assert ran.code == 2
     assert "line 1 is not an event" in ran.err
+
+
+async def test_a_log_that_is_thinned_out_while_it_is_read_is_no_false_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    store = SqliteStore(tmp_path / "sessions.db")
+    info = await Sessions(store).create(model="scripted")
+    model = heald.testing.ScriptedModel(["word " * 40], piece=5)
+    session = await Session.open(store, info.id, model=model)
+    await session.run("Go.")
+    await session.close()
+    await store.close()
+    read_page = SqliteStore.read
+    count = 0
+
+    async def read(store: SqliteStore, session: str, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
+        nonlocal count
+        count += 1
+        if count == 4:
+            assert await store.thin_out(seconds=-1.0) == 1
+        return await read_page(store, session, after=after, upto=upto, limit=5)
+
+    monkeypatch.setattr(SqliteStore, "read", read)
+    ran = await run(capsys, "check", "--data", str(tmp_path))
+    assert (ran.code, ran.out) == (0, "")
+    assert count > 20  # it was read a second time

@@ -5,6 +5,7 @@ import itertools
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,12 @@ class Tmux:
         """As a terminal does it, told apart from what is typed."""
         self._tmux("set-buffer", "--", text)
         self._tmux("paste-buffer", "-p")
+
+    def kill_program(self) -> None:
+        """End the program at once, as `kill -9` does. The terminal stays."""
+        shell = self._tmux("list-panes", "-F", "#{pane_pid}").strip()
+        for child in Path(f"/proc/{shell}/task/{shell}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
 
     async def enter(self, text: str) -> None:
         """Type a line and send it, as a person would: not in one burst."""

@@ -16,9 +16,9 @@ from heald.testing.streams import wire_reply, wire_stream
 pytestmark = NEEDS_TMUX
 
 
-def chat(server: ScriptedServer, tmp_path: Path) -> Tmux:
+def chat(server: ScriptedServer, tmp_path: Path, *words: str) -> Tmux:
     place = ["--model", "m", "--base-url", f"{server.url}/v1", "--data", str(tmp_path / "data")]
-    return Tmux(tmp_path, "chat", *place, "--permissions", "auto", "--unsandboxed")
+    return Tmux(tmp_path, "chat", *place, *(words or ("--permissions", "auto")), "--unsandboxed")
 
 
 def writer(request: Any) -> Reply:
@@ -97,3 +97,19 @@ async def test_a_folder_without_git(tmp_path: Path) -> None:
         await terminal.shows("heald with m")
         await terminal.enter("/attempts 2 Write it")
         await terminal.shows("is in no git repository")
+
+
+async def test_the_question_of_each_attempt_is_on_the_screen(tmp_path: Path) -> None:
+    make_repository()
+    async with ScriptedServer(writer) as server, chat(server, tmp_path, "--permissions", "ask") as terminal:
+        await terminal.shows("heald with m")
+        await terminal.enter("/attempts 2 Write it")
+        first = await terminal.shows("attempt ", "path: b.txt", "+x", "allow? [y]es, [n]o, [a]lways this:")
+        assert first.count("allow?") == 1
+        await terminal.enter("y")
+        await terminal.shows("attempt 1 (m): create_file", "attempt 2 (m): create_file", "this: y")
+        await terminal.enter("n")
+        await terminal.shows("why? (for the model; may be empty)")
+        await terminal.enter("not twice")
+        await terminal.shows("apply which?")
+        assert "not twice" in json.dumps([request.body for request in server.requests])

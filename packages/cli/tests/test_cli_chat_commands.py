@@ -23,6 +23,7 @@ TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
     "cost": ("/cost", ("exchanges with m:", "cost unknown")),
     "compact": ("/compact", ("The conversation is too short to gain anything.",)),
     "plan": ("/plan off", ("Plan mode is off",)),
+    "mode": ("/mode", ("The mode is auto",)),
     "jobs": ("/jobs", ("No command runs in the background.",)),
     "theme": ("/theme light", ("The theme is for a light background",)),
     "attempts": ("/attempts 2", ("/attempts N REQUEST",)),

@@ -178,7 +178,7 @@ async def test_ctrl_d_deletes_or_keeps() -> None:
     [
         ("y", [("approve", "ap_1", False)]),
         ("A", [("approve", "ap_1", True)]),
-        ("n", [("deny", "ap_1", "The person denied it.")]),
+        ("n", []),
         ("yes please", []),
         ("\x1b[200~y\x1b[201~", []),
         ("x", []),
@@ -189,6 +189,15 @@ async def test_one_key_decides_and_a_text_does_not(keys: str, calls: list[Any]) 
         chat.ask()
         await chat.press(keys)
         assert chat.calls == calls
+
+
+@pytest.mark.parametrize(("typed_reason", "reason"), [("", "The person denied it."), ("any yes", "any yes")])
+async def test_a_refusal_takes_a_reason(typed_reason: str, reason: str) -> None:
+    async with typed() as chat:
+        chat.ask()
+        await chat.press("n", typed_reason, ENTER)
+        assert chat.calls == [("deny", "ap_1", reason)]
+        assert (chat.text, chat.sent()) == ("", [])
 
 
 async def test_a_key_right_after_the_question_decides_nothing() -> None:

@@ -86,7 +86,10 @@ async def test_a_call_is_refused_by_a_key(tmp_path: Path) -> None:
         await terminal.shows("Allow create_file?")
         await asyncio.sleep(0.6)
         terminal.press("n")
+        await terminal.shows("Why not? Enter denies the call")
+        await terminal.enter("Name it b.txt")
         await terminal.shows("denied", "As you like.")
+        assert "Name it b.txt" in json.dumps(server.requests[-1].body)
         assert not here("a.txt").exists()
 
 
@@ -175,8 +178,8 @@ async def test_commands_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _: wire_reply("chat", text="Hello.")) as server:
         async with chat(server, tmp_path) as terminal:
             await terminal.shows("heald with m")
-            await terminal.enter("/modle")
-            await terminal.shows("There is no /modle; did you mean /model?")
+            await terminal.enter("/modell")
+            await terminal.shows("There is no /modell; did you mean /model?")
             await terminal.enter("/model anthropic/claude-sonnet-4-6")
             await terminal.shows("There is no key for anthropic: set ANTHROPIC_API_KEY")
             await terminal.enter("/model local/vision")

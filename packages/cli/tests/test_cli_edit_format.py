@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli_bench import run, run_process, run_with
+from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald_check.conform import prompts
@@ -126,3 +127,36 @@ async def test_the_exit_code_says_whether_a_file_was_changed(
         ran = await run(capsys, *run_with(server, *work))
     assert (ran.code, message in ran.err) == (code, True)
     assert (tmp_path / "a.py").read_text() == LONG
+
+
+FILE = "Here is the file.\n\n```python\n# greet.py\nprint('Good evening')\n```\n"
+
+
+async def test_a_file_as_text_of_a_model_that_calls_tools_is_reminded_once_and_then_fails(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "greet.py").write_text("print('Hello')\n")
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "--edit-format", "tools"]
+    async with ScriptedServer(lambda _: wire_reply("chat", text=FILE)) as server:
+        ran = await run(capsys, *run_with(server, *work, "Change the greeting in greet.py to Good evening."))
+        assert ran.code == 1
+        assert len(server.requests) == 2
+        assert "Call write_file or edit_file" in server.requests[-1].content.decode()
+        assert "answered with a file as text and called no tool, so nothing has changed" in ran.err
+        asked = await run(capsys, *run_with(server, *work, "What would greet.py look like with Good evening?"))
+        assert asked.code == 0
+        assert len(server.requests) == 3  # a question is answered
+    assert (tmp_path / "greet.py").read_text() == "print('Hello')\n"
+
+
+async def test_a_model_that_is_reminded_of_its_file_as_text_makes_the_change(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "greet.py").write_text("print('Hello')\n")
+    edit = ToolCall(id="c1", name="edit_file", input={"path": "greet.py", "old_text": "Hello", "new_text": "Bye"})
+    replies = [wire_reply("chat", text=FILE), wire_reply("chat", calls=[edit]), wire_reply("chat", text=FILE)]
+    work = ["--workspace", str(tmp_path), "--permissions", "auto", "--edit-format", "tools", "Change greet.py."]
+    async with ScriptedServer(replies) as server:
+        await run(capsys, *run_with(server, *work))
+        assert len(server.requests) == 3
+    assert (tmp_path / "greet.py").read_text() == "print('Bye')\n"

@@ -105,7 +105,7 @@ async def test_run_on_a_terminal_shows_every_command_whole() -> None:
 
 
 async def test_chat_without_a_screen_shows_every_command_whole(tmp_path: Path) -> None:
-    """Standard output is no terminal. The questions come one after the other, though the calls are made at once."""
+    """Standard output is not a terminal. The questions come one after the other, though the calls are made at once."""
     replies = [run_commands(*COMMANDS), wire_reply("chat", text="All is denied.")]
     async with ScriptedServer(replies) as server:
         answers = b"Go.\n" + b"n\n\n" * len(COMMANDS) + b"/exit\n"
@@ -126,6 +126,8 @@ async def test_chat_on_a_screen_shows_every_command_whole(tmp_path: Path) -> Non
             screen = await wait_for_count(terminal, "\n? run_command\n", number, "Allow run_command? y yes")
             await asyncio.sleep(0.45)  # a key that is pressed at once decides nothing
             terminal.press("n")
+            await terminal.shows("Why not?")
+            terminal.press("Enter")
         await terminal.shows("All is denied.")
     parts = [part.partition("\n  denied\n")[0] for part in screen.split("\n? run_command\n")[1:]]
     parts[-1] = parts[-1].partition("\nAllow run_command?")[0]
@@ -171,6 +173,8 @@ async def test_a_key_shows_a_long_command_whole_on_the_screen(tmp_path: Path) ->
         assert_visible(await terminal.shows(MARKER), HIDDEN_MIDDLE)
         await asyncio.sleep(0.6)
         terminal.press("n")
+        await terminal.shows("Why not?")
+        terminal.press("Enter")
         await terminal.shows("Done.")
 
 

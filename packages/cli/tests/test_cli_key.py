@@ -180,7 +180,33 @@ async def test_without_the_package(capsys: Capture, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("heald.providers.key_store._has_keyring", absent)
     ran = await run(capsys, "key", "remove", "anthropic")
     assert (ran.code, is_one_line_error(ran)) == (2, True)
-    assert "pip install 'heald[keyring]'" in ran.err
+    assert "ANTHROPIC_API_KEY is not stored" in ran.err
+
+
+@needs_keyring
+async def test_on_a_machine_without_a_keyring_keys_are_in_a_private_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a server or in a container: the package is installed, and there is nothing behind it."""
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    store = (await examined())["key store"]
+    assert store["state"] == "missing"
+    assert store["text"].startswith("this system has no keyring; keys are stored in ")
+    ran = await keep("anthropic")
+    assert (ran.code, ran.out) == (0, "")
+    assert "not encrypted; HEALD_KEYS_SECRET would encrypt it" in ran.err
+    assert (config_home() / "credentials.json").stat().st_mode & 0o777 == 0o600
+    assert (await examined())["key anthropic"]["text"] == "ANTHROPIC_API_KEY is in the file of keys"
+    async with ScriptedServer([wire_reply("messages", text="Hello")]) as server:
+        words = ["run", "--model", "anthropic/claude-sonnet-4-6", "Hi"]
+        asked = await run_process(*words, ANTHROPIC_BASE_URL=server.url)
+        assert (asked.code, asked.out) == (0, "Hello\n"), asked.err
+        assert server.requests[0].headers["x-api-key"] == KEY
+    encrypted = await run_process("key", "set", "openai", said=KEY.encode(), HEALD_KEYS_SECRET="correct horse")
+    assert encrypted.err == "heald: OPENAI_API_KEY is in ~/.config/heald/credentials.json, encrypted.\n"
+    assert KEY not in (config_home() / "credentials.json").read_text()
+    assert (await examined())["key openai"]["state"] == "wrong"
+    assert (await examined(HEALD_KEYS_SECRET="correct horse"))["key openai"]["state"] == "ok"
+    assert (await run_process("key", "remove", "anthropic")).code == 0
+    assert (await run_process("key", "list")).out.split()[:2] == ["OPENAI_API_KEY", "file"]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """`heald sessions` and `heald replay`: what is kept is shown, carried, replayed and thrown away."""
 
 import json
+import sqlite3
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 
 import pytest
 
@@ -128,6 +129,52 @@ async def test_rename_and_delete(capsys: Capture, data: Path) -> None:
     assert (refused.code, "--yes" in refused.err) == (2, True)
     assert (await run(capsys, "sessions", "delete", first, second, "--yes")).code == 0
     assert (await run(capsys, "sessions", "list", "--json")).out == ""
+
+
+async def age(
+    data: Path, session: str, days: float, owner: str = "", kind: str = "", parent: str | None = None
+) -> None:
+    """Let a session have been changed so many days ago."""
+    with sqlite3.connect(data_folder(str(data)) / "sessions.db") as connection:
+        connection.execute(
+            "UPDATE sessions SET updated = ?, owner = ?, kind = ?, parent = ? WHERE id = ?",
+            (time() - days * 86_400, owner, kind, parent, session),
+        )
+    connection.close()
+
+
+async def listed(capsys: Capture) -> set[str]:
+    return {str(info["id"]) for info in lines(await run(capsys, "sessions", "list", "--all", "--json"))}
+
+
+async def test_old_sessions_are_pruned(capsys: Capture, data: Path) -> None:
+    old, of_ann, recent = await make(data, "Bake bread", "Fix the roof", "Paint it")
+    await age(data, old, 100)
+    await age(data, of_ann, 50, "ann")
+    dry = await run(capsys, "sessions", "prune", "--older-than", "30", "--dry-run")
+    assert (dry.code, old in dry.out, of_ann in dry.out, recent in dry.out) == (0, True, True, False)
+    assert await listed(capsys) == {old, of_ann, recent}
+    refused = await run_process("sessions", "prune", "--older-than", "30")
+    assert (refused.code, "--yes" in refused.err) == (2, True)
+    assert (await run(capsys, "sessions", "prune", "--older-than", "30", "--owner", "ann", "--yes")).code == 0
+    assert await listed(capsys) == {old, recent}
+    assert (await run(capsys, "sessions", "prune", "--older-than", "99.5", "--yes")).code == 0
+    assert await listed(capsys) == {recent}
+    with pytest.raises(SystemExit):
+        await run(capsys, "sessions", "prune", "--older-than", "soon")
+
+
+async def test_projects_are_pruned_whole(capsys: Capture, data: Path) -> None:
+    old, its_variant, used, its_recent_variant, its_old_variant = await make(data, "a", "b", "c", "d", "e")
+    await age(data, old, 100, kind="project")
+    await age(data, its_variant, 100, kind="variant", parent=old)
+    await age(data, used, 100, kind="project")
+    await age(data, its_recent_variant, 1, kind="variant", parent=used)
+    await age(data, its_old_variant, 100, kind="variant", parent=used)
+    assert (await run(capsys, "sessions", "prune", "--older-than", "30", "--yes")).code == 0
+    assert len(await listed(capsys)) == 5
+    assert (await run(capsys, "sessions", "prune", "--older-than", "30", "--all", "--yes")).code == 0
+    assert await listed(capsys) == {used, its_recent_variant, its_old_variant}
 
 
 async def test_ids_that_mean_none_or_many(capsys: Capture, data: Path, tmp_path: Path) -> None:

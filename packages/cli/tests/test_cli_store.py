@@ -74,12 +74,34 @@ async def _compare(left: str, right: str, names: list[str]) -> None:
         ]
         first, second = await source.info(name), await target.info(name)
         assert (first.owner, first.title, first.settings) == (second.owner, second.title, second.settings)
+        assert (first.created, first.updated) == (second.created, second.updated)
         assert await source.list_blobs(name) == await target.list_blobs(name)
     assert [info.id for info in (await source.list()).sessions] == [info.id for info in (await target.list()).sessions]
     assert isinstance(target, SharedStore)
     assert await target.read_records("secret") == {"previews": b"key"}
     await source.close()
     await target.close()
+
+
+def test_a_store_that_a_server_uses_is_not_copied(
+    tmp_path: Path, postgres_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"sqlite:///{tmp_path / 'a.db'}"
+    asyncio.run(fill(source))
+
+    async def copy_beside_a_server() -> int:
+        server = open_store(postgres_url, node="shop")
+        assert isinstance(server, SharedStore)
+        try:
+            await server.heartbeat(room=1)
+            return await asyncio.to_thread(main, ["store", "copy", source, postgres_url])
+        finally:
+            await server.end_node()
+            await server.close()
+
+    assert asyncio.run(copy_beside_a_server()) == 2
+    assert "A server (shop) uses" in capsys.readouterr().err
+    assert main(["store", "copy", source, postgres_url]) == 0
 
 
 def test_damaged_sessions_are_named_and_do_not_hide_the_others(

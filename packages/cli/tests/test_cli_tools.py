@@ -140,7 +140,7 @@ async def test_a_failure_is_status_1(capsys: pytest.CaptureFixture[str]) -> None
     [
         (["--tools", "fiels"], "There is no tool 'fiels'; did you mean 'files'?"),
         (["--workspace", "nowhere"], "There is no folder 'nowhere' to work in; create it first."),
-        (["--rule", "forbid x"], "'forbid x' is no rule"),
+        (["--rule", "forbid x"], "'forbid x' is not a rule"),
         (["--rule", "deny run_comand(*)"], "matches no tool; did you mean 'run_command'?"),
         (["--max-turns", "0"], "The budget of turns is 0; it must be greater than 0"),
     ],

@@ -266,9 +266,9 @@ def _long_log(turns: int, deltas: int) -> Log:
 def test_a_hundred_thousand_events_in_seconds() -> None:
     events = _long_log(1000, 50).events()
     assert len(events) > 100_000
-    before = time.perf_counter()
+    before = time.process_time()
     assert check_log(events, secrets=["sk-CANARY"], host_paths=["/home/me"]) == []
-    assert time.perf_counter() - before < 30
+    assert time.process_time() - before < 30
 
 
 def test_cost_is_linear_in_one_message() -> None:
@@ -280,8 +280,8 @@ def test_cost_is_linear_in_one_message() -> None:
     for asked in calls:
         log.result(asked)
     checker = LogChecker(secrets=["sk-CANARY"])
-    before = time.perf_counter()
+    before = time.process_time()
     assert [violation for event in log.turn("Done.").close().events() for violation in checker.feed(event)] == []
     assert checker.close() == []
-    assert time.perf_counter() - before < 30
+    assert time.process_time() - before < 30
     assert any(isinstance(entry.data, InputJsonDelta) for entry in log.entries)

@@ -25,7 +25,7 @@ from heald.core.events import (
     ToolExecuting,
     ToolFailed,
 )
-from heald.core.messages import ToolCall
+from heald.core.messages import ToolCall, ToolResult
 from heald.core.server_tool_events import ServerToolCall
 from heald.tools.sanitize import TextSanitizer, sanitize_text
 from heald_cli.event_text import (
@@ -35,6 +35,7 @@ from heald_cli.event_text import (
     describe_progress,
     describe_server_call,
     format_count,
+    hook_lines,
 )
 from heald_cli.program_lines import ProgramLines
 
@@ -121,6 +122,9 @@ class ConsolePrinter:
                 self._activity = "waiting for the model"
                 line = call_line(event.data, self._calls.pop(event.data.id, ""), self._paint)
                 self._note(self._programs.place(event.data.id, line))
+            case ToolResult():
+                for line in hook_lines(event.data):
+                    self._note(self._paint(line, DIM))
             case ToolCall(parent=str(parent)):
                 if line := self._programs.begin(event.data, self._calls.get(parent, "")):
                     self._note(self._paint(line, DIM))

@@ -83,7 +83,7 @@ REPLAY = Command(
 )
 CONFIG = Command("config", "show all settings and where each is set", "heald_cli.commands.config", rank=150)
 TRUST = Command("trust", "trust or refuse the heald.toml of a project", "heald_cli.commands.trust", rank=160)
-KEY = Command("key", "store API keys in the keyring of the system", "heald_cli.commands.key", rank=170)
+KEY = Command("key", "store API keys in the keyring, or in a private file", "heald_cli.commands.key", rank=170)
 DOCTOR = Command(
     "doctor",
     "check what works on this machine, and how to get the rest",
@@ -91,7 +91,7 @@ DOCTOR = Command(
     keys=("data",),
     rank=180,
 )
-DEMO = Command("demo", "run an agent over every wire; needs no key and no network", "heald_cli.commands.demo", rank=200)
+DEMO = Command("demo", "turn a picture into a page, then change it; needs no key", "heald_cli.commands.demo", rank=200)
 COMPLETION = Command(
     "completion", "print a completion script for your shell", "heald_cli.commands.completion", rank=210
 )

@@ -6,7 +6,9 @@ from heald.commands.text_columns import truncate
 from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from heald.core.events import AgentChanged, ExchangeResponse, ToolCompleted, ToolFailed
 from heald.core.json import JsonObject, encode_text
+from heald.core.messages import ToolResult
 from heald.tools.sanitize import sanitize_text
+from heald.tools.tool_output import HOOK_DATA, HOOK_FAILED, HOOK_REFUSED
 
 _ENDS = {
     "cancelled": "cancelled; what was done until then is kept",
@@ -19,7 +21,8 @@ _ENDS = {
 def call_line(call: ToolCompleted | ToolFailed, asked: str, paint: Colours) -> str:
     """Describe a finished call in one line. `asked` is the summary of its arguments."""
     mark, colour, text = "✓", GREEN, call.summary
-    if isinstance(call, ToolCompleted) and call.name == "run_command" and failed_command(call.summary):
+    is_failed_command = call.name == "run_command" and failed_command(call.summary)
+    if isinstance(call, ToolCompleted) and (is_failed_command or call.summary.endswith(HOOK_FAILED)):
         mark, colour = "✗", RED
     elif isinstance(call, ToolFailed):
         mark, colour, text = "✗", RED, f"{call.status}: {call.summary}"
@@ -32,6 +35,15 @@ def failed_command(summary: str) -> bool:
     return summary.startswith("stopped") or (
         summary.startswith("exit code ") and not summary.startswith(("exit code 0,", "exit code None"))
     )
+
+
+def hook_lines(result: ToolResult) -> list[str]:
+    """Return what hooks wrote about a call that they refused, or that they failed after; nothing for other calls."""
+    failures = (result.data or {}).get(HOOK_DATA)
+    text = failures if isinstance(failures, str) else ""
+    if result.status == "denied" and result.text.startswith(HOOK_REFUSED):
+        _, _, text = result.text.partition("\n")  # the line of the call has the first one
+    return [f"  {line}" for line in sanitize_text(text).splitlines() if line.strip()]
 
 
 def describe_progress(progress: PromptProgress) -> str:

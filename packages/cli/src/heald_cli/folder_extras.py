@@ -47,7 +47,7 @@ class ExtrasCollector:
             return ()
         from heald.tools.hooks import ToolHooks  # only some users have hooks
 
-        return (ToolHooks(self._before, self._after, folder=folder).run_around,)
+        return (ToolHooks(self._before, self._after, folder=folder),)
 
     def collect(
         self,
@@ -105,7 +105,7 @@ def _read_claude_hooks(folder: str, root: str | None) -> Sequence[Middleware]:
         return ()
     from heald.tools.claude_hooks import ClaudeHooks
 
-    return (ClaudeHooks(hooks, root or folder).run_around,)
+    return (ClaudeHooks(hooks, root or folder),)
 
 
 def list_untrusted(folders: Sequence[str]) -> list[str]:

@@ -101,6 +101,8 @@ def _add_command(below: "Subparsers", command: "Command", formatter: "Formatter"
         formatter_class=formatter,
     )
     module.add_arguments(added)
+    if common := getattr(module, "COMMON_OPTIONS", ()):
+        added.show_common(common)
     added.set_defaults(run=module.run)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heald.agent.model_chain import ModelLike
     from heald.agent.request_callbacks import OnApproval, OnQuestion
     from heald.tools.registry import ToolLike
+    from heald.tools.runtime import Middleware
     from heald.tools.shell.sandbox import Sandbox
     from heald_cli.agent_tools import AgentTools
 
@@ -36,6 +37,8 @@ class AgentPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The sandbox of commands; None for that of the options."""
     history: Sequence[Message] = ()
     """The conversation that the agent continues."""
+    middleware: "Sequence[Middleware]" = ()
+    """Further middleware, outside of that of the folder."""
     on_approval: "OnApproval" = ask_approval
     on_question: "OnQuestion" = ask_question
 
@@ -84,7 +87,7 @@ async def make_agent(
         tool_profile=options.tool_profile,
         tool_search=options.tool_search,
         edit_format=options.edit_format,
-        middleware=list(extras.middleware),
+        middleware=[*place.middleware, *extras.middleware],
         on_approval=place.on_approval,
         on_question=place.on_question,
     )

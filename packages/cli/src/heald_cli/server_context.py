@@ -108,7 +108,7 @@ def make_context(
 
 def _tokens(options: argparse.Namespace, token: str, users: Users) -> AccessTokens:
     """Return the tokens of the options, of the file of users and of the identity provider."""
-    verify = None
+    verify = has_key = None
     if options.jwt_issuer:
         from heald_server.access.jwt_auth import JwtVerifier
 
@@ -119,8 +119,8 @@ def _tokens(options: argparse.Namespace, token: str, users: Users) -> AccessToke
             algorithms=options.jwt_algorithms,
             owner_claim=options.jwt_owner,
         )
-        verify = verifier.verify
-    return AccessTokens({token: ""} if token else {}, digests=users.digests, verify=verify)
+        verify, has_key = verifier.verify, verifier.has_key
+    return AccessTokens({token: ""} if token else {}, digests=users.digests, verify=verify, has_key=has_key)
 
 
 def protocol_options(options: argparse.Namespace) -> dict[str, dict[str, object]]:

@@ -11,11 +11,10 @@ from heald_cli.subfolder_notes import find_subfolder_notes, read_subfolder_notes
 
 
 def trusted_paths(folder: str | Path | None) -> list[Path]:
-    """Return what a folder has for agents: its notes, the folder itself if it has notes in subfolders, and its folders
-    with commands, skills, agents and hooks."""
-    notes = find_notes(folder)
+    """Return what a folder has for agents: its notes and those of its repository above it, the folder itself if it has
+    notes in subfolders, and its folders with commands, skills, agents and hooks."""
     subfolders = [Path(folder).resolve()] if folder and find_subfolder_notes(folder) else []
-    return [*([notes] if notes is not None else []), *subfolders, *reversed(find_project_folders(folder))]
+    return [*find_notes(folder), *subfolders, *reversed(find_project_folders(folder))]
 
 
 def undecided_paths(folder: str | Path | None) -> list[Path]:

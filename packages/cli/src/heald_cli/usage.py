@@ -9,6 +9,7 @@ from heald.core.lazy import lazy_pattern
 
 TYPE_CHECKING = False  # the module `typing` takes longer than the help
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, NoReturn
 
     from _typeshed import SupportsWrite
@@ -53,8 +54,40 @@ class ListedCommand:
         return f"See `{self.prog} --help`."
 
 
+class _HelpAll(argparse.Action):
+    """`--help-all`: prints every option of a command whose `--help` shows the common ones."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        if isinstance(parser, CommandParser):
+            parser.common_options = frozenset()
+        parser.print_help()
+        parser.exit()
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser, also of the commands below it."""
+
+    common_options: frozenset[str] = frozenset()
+    """The names of the options that `--help` shows; empty if it shows all."""
+
+    def show_common(self, names: "Sequence[str]") -> None:
+        """Let `--help` show these options only, and `--help-all` all of them."""
+        self.add_argument(
+            "--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help="show all options and exit"
+        )
+        self.common_options = frozenset((*names, "help", "help_all"))
+
+    def format_help(self) -> str:
+        if not self.common_options:
+            return super().format_help()
+        hidden = {action: action.help for action in self._actions if action.dest not in self.common_options}
+        for action in hidden:
+            action.help = argparse.SUPPRESS
+        try:
+            return super().format_help()
+        finally:
+            for action, text in hidden.items():
+                action.help = text
 
     def error(self, message: str) -> "NoReturn":
         """Print a sentence instead of all options, and exit with 2."""

@@ -1,4 +1,4 @@
-"""What is no proper message of ACP is answered with an error; the connection and its sessions are unharmed."""
+"""What is not a proper message of ACP is answered with an error; the connection and its sessions are unharmed."""
 
 import asyncio
 import json

@@ -102,6 +102,7 @@ async def test_the_inspector_of_mcp(tmp_path: Path) -> None:
         assert templates["resourceTemplates"][0]["uriTemplate"] == "heald://sessions/{session}/files/{+path}"
 
 
+@pytest.mark.client("`useChat` (`@ai-sdk/react`)", "4.0.167", "`/api/chat`", "streamed answer, second turn, resuming")
 async def test_use_chat_in_strict_mode_resumes_after_a_reload(tmp_path: Path) -> None:
     """Strict mode mounts twice, so each page asks twice for what runs."""
     async with served(tmp_path, slow) as server:
@@ -119,6 +120,12 @@ async def test_use_chat_in_strict_mode_resumes_after_a_reload(tmp_path: Path) ->
     assert [end.status for end in ends] == ["completed", "completed"]
 
 
+@pytest.mark.client(
+    "CopilotKit (its `@ag-ui/client`)",
+    "0.0.59",
+    "`/agui`",
+    "streamed answer, tool of the client, second turn, error, stop",
+)
 async def test_the_client_of_ag_ui_in_copilotkit(tmp_path: Path) -> None:
     """CopilotKit brings a client from before version 1.0, which checks events strictly."""
     steps = [

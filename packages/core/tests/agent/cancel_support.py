@@ -112,19 +112,23 @@ def tool_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("heald-tool-")]
 
 
-async def until(condition: Callable[[], object], seconds: float = 10) -> None:
-    async with asyncio.timeout(seconds):
+HANGS = 120
+"""Seconds after which something will not end any more, on a busy machine too."""
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(HANGS):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
 
-async def soon(awaitable: Awaitable[T], seconds: float = 10) -> T:
-    """The outcome in time. Unlike `wait_for` it does not wait for what does not end."""
+async def soon(awaitable: Awaitable[T]) -> T:
+    """The outcome of what does not hang. Unlike `wait_for` it does not wait for what does not end."""
     task = asyncio.ensure_future(awaitable)
-    await asyncio.wait([task], timeout=seconds)
+    await asyncio.wait([task], timeout=HANGS)
     if not task.done():
         task.cancel()
-        raise TimeoutError(f"It took more than {seconds} s.")
+        raise TimeoutError(f"It took more than {HANGS} s.")
     return await task
 
 

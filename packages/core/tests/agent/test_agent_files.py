@@ -144,7 +144,7 @@ def test_a_faulty_file_matters_only_to_those_that_need_it(folder: Path) -> None:
         ("tools: fils", "a.md:2: There is no tool 'fils'; did you mean 'files'?"),
         ("permissions: raed-only", "a.md:2: permissions: there is no mode 'raed-only'; did you mean 'read-only'?"),
         ("permissions: [ask, auto]", "a.md:2: permissions names two modes, ask and auto."),
-        ("permissions: [forbid it all]", "a.md:2: 'forbid it all' is no rule"),
+        ("permissions: [forbid it all]", "a.md:2: 'forbid it all' is not a rule"),
         ("permissions: [deny run_comand]", "a.md:2: "),
         ("budget: 5", "a.md:2: budget must be limits with their names, as in budget: {turns: 10, usd: 0.5}."),
         ("budget: {turn: 5}", "a.md:2: budget: there is no limit 'turn'; did you mean 'turns'?"),

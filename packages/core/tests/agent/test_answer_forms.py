@@ -18,7 +18,7 @@ from heald.testing.streams import wire_stream
 
 SMALL = "qwen2.5-coder-1.5b-instruct"
 WORDS = Answer("I think that this is right.")
-EACH = 400
+EACH = 200
 """Wrong answers of each kind."""
 
 

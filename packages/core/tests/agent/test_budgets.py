@@ -63,7 +63,7 @@ async def run_out(state: State, wire: str, seconds: float) -> bool:
             assert (result.status, result.limit) == ("limit", "seconds")
             assert result.note == f"The exchange reached its budget of {seconds:g} seconds."
             if state.streams:
-                await soon(server.requests[-1].closed_early.wait(), 1)
+                await soon(server.requests[-1].closed_early.wait())
             assert not log.has(CancelRequested)
             assert sorted(r.id for r in log.of(ToolResult)) == sorted(c.id for c in log.of(ToolCall))
             assert state.keeps in "".join(message.text for message in agent.messages)
@@ -210,7 +210,7 @@ async def test_dollars_stop_the_batch_and_the_next_request(wire: str) -> None:
         )
         async with Agent(model, tools=[counter.tool], budget=heald.Budget(usd=1.2)) as agent:
             log = Log(agent)
-            result = await soon(agent.run("Go."), 30)
+            result = await soon(agent.run("Go."))
             assert (result.status, result.limit) == ("limit", "usd")
             assert result.cost_usd is not None
             assert result.cost_usd >= 1.2
@@ -225,7 +225,7 @@ async def test_a_budget_of_money_needs_a_price() -> None:
     async with ScriptedServer([]) as server, Agent(model_at(server), budget=heald.Budget(usd=1)) as agent:
         log = Log(agent)
         with pytest.raises(ConfigurationError, match="The price of test-model is not known"):
-            await soon(agent.run("Go."), 30)
+            await soon(agent.run("Go."))
         assert server.requests == []
         assert [r.status for r in log.of(ExchangeResponse)] == ["failed"]
     log.assert_clean()

@@ -62,7 +62,7 @@ async def play(wire: str, cancel_at: int | None) -> list[str]:
                 asked.append(agent.cancel("At this event."))
 
         agent.subscribe(cancel)
-        result = await soon(agent.run("Go."), 5)
+        result = await soon(agent.run("Go."))
         types = log.types
         cancelled = bool(asked and asked[0])
         assert result.status == ("cancelled" if cancelled else "completed")
@@ -72,7 +72,7 @@ async def play(wire: str, cancel_at: int | None) -> list[str]:
         if cancelled:
             log.assert_cancelled_once()
         calm = True
-        assert (await soon(agent.run("Go on."), 5)).text == "Done."
+        assert (await soon(agent.run("Go on."))).text == "Done."
         assert_accepted(wire, server)
         log.assert_clean()
         assert_same_history(agent, log)

@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from cancel_support import WIRES, Log, assert_accepted, hanging, model_at, soon, until
@@ -43,11 +42,9 @@ async def test_cancel_goes_down(wire: str) -> None:
             log = Log(agent)
             exchange = agent.send("Go.")
             await until(lambda: of_children(log, TextDelta))
-            since = monotonic()
             agent.cancel("Enough.")
             assert (await soon(exchange.result())).status == "cancelled"
-            assert monotonic() - since < 2
-            await soon(server.requests[1].closed_early.wait(), 1)
+            await soon(server.requests[1].closed_early.wait())
             assert [r.status for r in log.of(ToolResult)] == ["cancelled"]
             [response] = of_children(log, ExchangeResponse)
             assert isinstance(response, ExchangeResponse)
@@ -126,10 +123,8 @@ async def test_at_any_moment_of_its_start(ticks: int) -> None:
         await until(lambda: log.has(ToolExecuting))
         for _ in range(ticks):
             await asyncio.sleep(0)
-        since = monotonic()
         agent.cancel()
         await soon(exchange.result())
-        assert monotonic() - since < 1
         assert (await soon(agent.run("Go on."))).text == "Fine."
     log.assert_clean()
     assert asyncio.all_tasks() <= before
@@ -143,9 +138,7 @@ async def test_cancelled_as_it_is_called() -> None:
     async with Agent(Scripted([[call("helper", prompt="A")]]), tools=[helper.as_tool("helper", "Helps.")]) as agent:
         log = Log(agent)
         agent.subscribe(lambda _: agent.cancel(), types=["tool_executing"])
-        since = monotonic()
         assert (await soon(agent.run("Go."))).status == "cancelled"
-        assert monotonic() - since < 1
     assert helper_model.requests == []
     log.assert_clean()
     await asyncio.sleep(0.05)

@@ -79,7 +79,7 @@ async def test_a_decision_that_fails_is_a_denial() -> None:
     model = heald.testing.ScriptedModel([[call("look")], "Fine."])
     async with Agent(model, tools=[look], permissions="ask", on_approval=fail) as agent:
         log = Log(agent)
-        assert (await soon(agent.run("Go."), 3)).text == "Fine."
+        assert (await soon(agent.run("Go."))).text == "Fine."
         assert [r.status for r in log.of(ToolResult)] == ["denied"]
     log.assert_clean()
 
@@ -91,5 +91,5 @@ async def test_an_answer_that_fails_does_not_hang() -> None:
     model = heald.testing.ScriptedModel([[call("ask_user", question="Which?", suggestions=["a", "b"])], "Fine."])
     async with Agent(model, tools=[ask_user], on_question=fail) as agent:
         log = Log(agent)
-        assert (await soon(agent.run("Go."), 3)).text == "Fine."
+        assert (await soon(agent.run("Go."))).text == "Fine."
     log.assert_clean()

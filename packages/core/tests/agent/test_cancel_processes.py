@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from cancel_support import WIRES, Log, asking, assert_accepted, model_at, soon, until
@@ -60,12 +59,10 @@ async def test_a_whole_tree_of_processes_ends(wire: str, tools: list[heald.Tool]
     ):
         log = Log(agent)
         exchange = agent.send("Go.")
-        await until(lambda: len(set(alive(mark))) == 4, 20)
-        since = monotonic()
+        await until(lambda: len(set(alive(mark))) == 4)
         agent.cancel()
         assert (await soon(exchange.result())).status == "cancelled"
-        await until(lambda: not alive(mark), 2)
-        assert monotonic() - since < 2
+        await until(lambda: not alive(mark))
         assert [r.status for r in log.of(ToolResult)] == ["cancelled"]
         assert (await soon(agent.run("Go on."))).text == "Done."
         assert_accepted(wire, server)
@@ -85,7 +82,7 @@ async def test_a_command_that_is_just_starting_ends(tools: list[heald.Tool], tmp
             await until(lambda number=number: len(log.of(ToolExecuting)) == number + 1)
             agent.cancel()
             assert (await soon(exchange.result())).status == "cancelled"
-            await until(lambda: not alive(mark), 2)
+            await until(lambda: not alive(mark))
         assert (await soon(agent.run("Go on."))).text == "Done."
     log.assert_clean()
 
@@ -106,5 +103,5 @@ async def test_what_runs_in_the_background_lives_until_the_agent_closes(
         agent.cancel()
         await soon(exchange.result())
         assert alive(mark)
-    await until(lambda: not alive(mark), 2)
+    await until(lambda: not alive(mark))
     log.assert_clean()

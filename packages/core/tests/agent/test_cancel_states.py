@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from cancel_support import (
+    HANGS,
     LATER,
     NOW,
     WIRES,
@@ -171,12 +172,10 @@ async def test_a_cancel_is_prompt_and_final_and_the_conversation_goes_on(state: 
             exchange = agent.send("Go.")
             await until(lambda: state.reached(log, server))
             asked = len(server.requests)
-            since = monotonic()
             assert agent.cancel("Enough.")
             result = await soon(exchange.result())
-            assert monotonic() - since < 2
             if state.streams:
-                await soon(server.requests[-1].closed_early.wait(), 1)
+                await soon(server.requests[-1].closed_early.wait())
             assert result.status == "cancelled"
             assert [response.status for response in log.of(ExchangeResponse)] == ["cancelled"]
             log.assert_cancelled_once()
@@ -218,7 +217,7 @@ async def test_while_no_status_line_comes(wire: str) -> None:
         await asyncio.sleep(0.05)
         agent.cancel()
         assert (await soon(exchange.result())).status == "cancelled"
-        await soon(left.wait(), 1)
+        await soon(left.wait())
         await agent.close()
     log.assert_clean()
 
@@ -234,7 +233,7 @@ async def test_while_waiting_in_the_queue(wire: str) -> None:
         await until(lambda: log.has(TextDelta))
         assert queued.cancel("Not needed.")
         assert not queued.cancel()
-        result = await soon(queued.result(), 1)
+        result = await soon(queued.result())
         assert (result.status, result.turns, result.messages) == ("cancelled", 0, [])
         assert not running.is_over
         agent.cancel()
@@ -257,7 +256,7 @@ async def test_a_thread_that_does_not_stop_is_left_behind_and_reported(caplog: p
     @heald.tool
     def stubborn(ctx: heald.ToolContext) -> str:
         """Does not look."""
-        release.wait(30)
+        release.wait(HANGS)
         ctx.output("nobody hears this")
         done.set()
         return "nobody waits for this"
@@ -267,10 +266,9 @@ async def test_a_thread_that_does_not_stop_is_left_behind_and_reported(caplog: p
         log = Log(agent)
         exchange = agent.send("Go.")
         await until(lambda: log.has(ToolExecuting))
-        since = monotonic()
         agent.cancel()
         result = await soon(exchange.result())
-        assert monotonic() - since < 4
+        assert not done.is_set()
         assert result.status == "cancelled"
         assert [r.status for r in log.of(ToolResult)] == ["cancelled"]
         assert "stubborn could not be stopped and was left behind" in caplog.text
@@ -310,15 +308,14 @@ async def test_a_thread_that_fails_after_it_was_left_behind_is_quiet(caplog: pyt
 
 async def test_a_plain_function_that_looks_can_stop_at_once() -> None:
     """`ctx.cancelled` is true as soon as the cancel was asked for."""
-    stopped_after: list[float] = []
-    since = 0.0
+    has_seen_cancel: list[bool] = []
 
     @heald.tool
     def polite(ctx: heald.ToolContext) -> str:
         """Looks whether it is still wanted."""
-        while not ctx.cancelled and monotonic() - started < 10:
+        while not ctx.cancelled and monotonic() - started < HANGS:
             sleep(0.01)
-        stopped_after.append(monotonic() - since)
+        has_seen_cancel.append(ctx.cancelled)
         return "stopped"
 
     started = monotonic()
@@ -329,12 +326,10 @@ async def test_a_plain_function_that_looks_can_stop_at_once() -> None:
         exchange = agent.send("Go.")
         await until(lambda: log.has(ToolExecuting))
         await asyncio.sleep(0.05)
-        since = monotonic()
         agent.cancel()
         await soon(exchange.result())
-        assert monotonic() - since < 1
-        await until(lambda: stopped_after)
-    assert stopped_after[0] < 1
+        await until(lambda: has_seen_cancel)
+    assert has_seen_cancel == [True]
     log.assert_clean()
 
 
@@ -358,10 +353,8 @@ async def test_a_coroutine_that_ignores_its_cancel_is_left_behind() -> None:
         log = Log(agent)
         exchange = agent.send("Go.")
         await until(lambda: log.has(ToolExecuting))
-        since = monotonic()
         agent.cancel()
         assert (await soon(exchange.result())).status == "cancelled"
-        assert monotonic() - since < 4
         assert [r.status for r in log.of(ToolResult)] == ["cancelled"]
         assert (await soon(agent.run("Go on."))).text == "Fine."
         released.set()

@@ -62,7 +62,7 @@ async def test_interrupt_ends_the_running_one_and_replaces_it(wire: str) -> None
         second = agent.send("No, this.", when_busy="interrupt")
         assert (await soon(second.result())).text == "Done."
         assert (await soon(first.result())).status == "cancelled"
-        await soon(server.requests[0].closed_early.wait(), 1)
+        await soon(server.requests[0].closed_early.wait())
         assert SAID in server.requests[1].content.decode()
         assert_accepted(wire, server)
         assert_same_history(agent, log)
@@ -118,7 +118,7 @@ async def test_steer_during_the_last_turn_makes_one_more() -> None:
         exchange = agent.send("Oslo?")
         await until(lambda: log.has(TextDelta))
         agent.send("And Rome?", when_busy="steer")
-        result = await soon(exchange.result(), 30)
+        result = await soon(exchange.result())
         assert (result.text, result.turns) == ("And Rome is warm.", 2)
     log.assert_clean()
 

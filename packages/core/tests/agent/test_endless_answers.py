@@ -49,7 +49,7 @@ async def test_a_budget_of_tokens_cuts_the_stream(wire: str, kind: str) -> None:
         result = await soon(agent.run("Go."))
         assert (result.status, result.limit) == ("limit", "tokens")
         assert result.note == "The exchange reached its budget of 500 tokens."
-        await soon(server.requests[0].closed_early.wait(), 5)
+        await soon(server.requests[0].closed_early.wait())
         assert 0.8 * 500 < received_bytes(log) / TOKEN_BYTES <= 1.2 * 500
         (discarded,) = log.of(MessageDiscarded)
         assert discarded.estimated
@@ -88,7 +88,7 @@ async def test_a_server_that_ignores_max_output_tokens() -> None:
         result = await soon(agent.run("Go."))
         assert (result.status, result.limit) == ("limit", "max_output_tokens")
         assert received_bytes(log) / TOKEN_BYTES < 500
-        await soon(server.requests[0].closed_early.wait(), 5)
+        await soon(server.requests[0].closed_early.wait())
 
 
 async def test_a_budget_in_dollars_cuts_the_stream() -> None:

@@ -98,7 +98,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ("mode True", lambda: agent(permissions=True), "not True."),
     ("rules a text", lambda: Permissions("ask", "deny change"), "put it in a list: ['deny change']."),
     ("rule a number", lambda: Permissions("ask", [5]), "item 0 of rules must be a PermissionRule or a str"),  # pyright: ignore
-    ("verdict misspelt", lambda: Permissions("ask", ["dny change"]), "'dny change' is no rule"),
+    ("verdict misspelt", lambda: Permissions("ask", ["dny change"]), "'dny change' is not a rule"),
     ("rule misspelt", lambda: with_rules("deny run_comand(*)"), "matches no tool; did you mean 'run_command'?"),
     ("rule for own tool", lambda: with_rules("ask chnge"), "matches no tool; did you mean 'change'?"),
     ("rule for a family", lambda: with_rules("deny shell(*)"), "'shell' is a family; write a rule for each"),

@@ -79,7 +79,7 @@ def _operate(operator: str, operand: Any, value: Any, at: str, names: dict[str, 
             if not isinstance(value, str) or names.setdefault(operand, value) != value:
                 raise Mismatch(f"{at}: expected {names.get(operand)!r} again, got {value!r}")
         case _:
-            raise ValueError(f"{operator} is no operator of a pattern")
+            raise ValueError(f"{operator} is not an operator of a pattern")
 
 
 def _matches(pattern: Any, item: Any, names: dict[str, str]) -> bool:

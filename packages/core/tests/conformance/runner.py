@@ -258,7 +258,7 @@ def assert_part(value: Any, whole: Any) -> None:
             for item, full in zip(cast("list[Any]", value), whole, strict=False):
                 assert_part(item, full)
         case str() if isinstance(whole, str):
-            assert whole.startswith(value), f"{value!r} is no beginning of {whole!r}"
+            assert whole.startswith(value), f"{value!r} is not a beginning of {whole!r}"
         case str():
             return
         case _:

@@ -285,7 +285,7 @@ async def test_f14_cancel_before_the_first_byte() -> None:
         with suppress(asyncio.CancelledError):
             await task
         assert task.cancelled()
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 1)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
         await session.close()
 
 

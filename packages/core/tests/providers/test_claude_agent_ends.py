@@ -79,9 +79,8 @@ async def test_cancelled_around_a_tool_of_heald(at: str) -> None:
     recording = [init(), *message("msg_1", call(name, "toolu_1")), Use("toolu_1", name, {}), Wait()]
     async with Played([recording], tools=[sleep]) as played:
         cancel_at(played, at)
-        started = monotonic()
-        done = await played.agent.run("Sleep.")
-        assert monotonic() - started < 5
+        async with asyncio.timeout(60):
+            done = await played.agent.run("Sleep.")
     assert done.status == "cancelled"
     assert [told.status for told in played.payloads_of("tool_result")] == (
         [] if at in ("message_start", "exchange_request") else ["cancelled"]
@@ -280,7 +279,7 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("before", ["pass", "time.sleep(100)"])
-async def test_a_cancelled_process_is_dead_within_two_seconds(tmp_path: Path, before: str) -> None:
+async def test_a_cancelled_process_is_dead_before_it_would_end(tmp_path: Path, before: str) -> None:
     model, pid = stubborn(tmp_path, before=before)
     async with heald.Agent(model) as agent:
         exchange = agent.send("What should I wear?")
@@ -293,7 +292,7 @@ async def test_a_cancelled_process_is_dead_within_two_seconds(tmp_path: Path, be
         assert (await exchange.result()).status == "cancelled"
         took = monotonic() - started
         assert not is_alive(int(pid.read_text()))
-    assert took < 2 + 2  # two, and what a busy machine adds
+    assert took < 60  # it sleeps for 100
 
 
 async def test_a_real_process_that_dies(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_any_price_that_a_list_can_have(model: theirs.ModelInfo, moment: datetim
 
 @pytest.mark.parametrize("price", ["NaN", "Infinity", "-1"])
 def test_what_is_no_price_is_not_listed(price: str) -> None:
-    with pytest.raises(SystemExit, match="which is no price"):
+    with pytest.raises(SystemExit, match="which is not a price"):
         term_of(theirs.ConditionalPrice(prices=theirs.ModelPrice(input_mtok=Decimal(price))))
 
 

@@ -125,11 +125,17 @@ async def test_a_cancelled_session_can_go_on() -> None:
 
 
 async def test_a_callers_own_deadline_is_reported_as_such() -> None:
+    deadline = asyncio.timeout(60)
+
+    def expire(payload: object) -> None:
+        if isinstance(payload, TextDelta) and not deadline.expired():
+            deadline.reschedule(0)
+
     async with ScriptedServer([body("chat", *half("chat"), Hang())]) as server:
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await session_at(server).stream_turn(lambda _: None)
-        await asyncio.wait_for(server.requests[0].closed_early.wait(), 1)
+            async with deadline:
+                await session_at(server).stream_turn(expire)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 60)
         assert len(server.requests) == 1
 
 

@@ -123,7 +123,7 @@ async def test_tls_to_a_plain_port() -> None:
         error = await error_of(session_at(url, retry=ONCE))
     assert isinstance(error, ConnectionFailed)
     check(error, url)
-    assert "Operation not permitted" not in str(error)  # errno 1 of a TLS error is no errno of the system
+    assert "Operation not permitted" not in str(error)  # errno 1 of a TLS error is not an errno of the system
     assert "certificate" not in str(error)  # there was none
 
 

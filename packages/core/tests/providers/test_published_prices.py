@@ -1,6 +1,6 @@
 """An answer costs what the table says: with caches, tiers, searches and several requests.
 
-A row with `read` was compared with the page of its provider. The others agree with the price list, which is no proof.
+A row with `read` was compared with the page of its provider. The others agree with the price list only.
 """
 
 import json

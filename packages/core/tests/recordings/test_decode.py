@@ -1,4 +1,4 @@
-"""Every recorded stream decodes to its truth: whole, byte by byte, and cut at random places."""
+"""Every recorded stream decodes to its truth: whole, in pieces of a few bytes, and cut at random places."""
 
 import random
 from collections.abc import Callable
@@ -19,7 +19,12 @@ pytestmark = present
 EXCEPTIONS: dict[str, str] = {}
 """Recordings that are not expected to match, by name, with the reason."""
 
-SMALL = 64 * 1024
+SMALL = 8 * 1024
+"""Bytes of a stream that is fed byte by byte."""
+LARGE = 64 * 1024
+"""Bytes of a stream that is not fed in pieces of a few bytes any more."""
+MOST = 7
+"""Bytes of a small piece."""
 
 CORPUS = recordings()
 
@@ -28,8 +33,14 @@ def _whole(body: bytes) -> list[bytes]:
     return [body]
 
 
-def _bytewise(body: bytes) -> list[bytes]:
-    return [body[i : i + 1] for i in range(len(body))] if len(body) < SMALL else [body]
+def _small(body: bytes) -> list[bytes]:
+    if len(body) >= LARGE:
+        return [body]
+    sizes = random.Random(len(body))
+    cuts = [0]
+    while cuts[-1] < len(body):
+        cuts.append(cuts[-1] + (1 if len(body) < SMALL else sizes.randint(1, MOST)))
+    return [body[start:end] for start, end in pairwise(cuts)]
 
 
 def _cut(body: bytes) -> list[bytes]:
@@ -38,7 +49,7 @@ def _cut(body: bytes) -> list[bytes]:
     return [body[a:b] for a, b in pairwise(cuts)]
 
 
-CUTS = {"whole": _whole, "bytewise": _bytewise, "cut": _cut}
+CUTS = {"whole": _whole, "small": _small, "cut": _cut}
 
 
 @pytest.mark.parametrize("batch", batches(CORPUS))

@@ -115,5 +115,5 @@ def test_a_hook_does_not_run_for_another_command() -> None:
 
 @pytest.mark.parametrize("text", ["", "edit_file", "edit_file:", "edit_file: ", "(x): y"])
 def test_what_is_no_hook(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no hook"):
+    with pytest.raises(ConfigurationError, match="is not a hook"):
         ToolHook.parse(text)

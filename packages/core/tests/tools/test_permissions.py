@@ -107,7 +107,7 @@ def test_a_path_is_judged_as_it_will_be_opened() -> None:
 
 @pytest.mark.parametrize("text", ["", "forbid x", "deny", "deny x(", "allow x)y("])
 def test_what_is_no_rule(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no rule"):
+    with pytest.raises(ConfigurationError, match="is not a rule"):
         PermissionRule.parse(text)
 
 

@@ -37,7 +37,7 @@ streams = st.builds("".join, st.tuples(st.sampled_from(["", "", "\ufeff"]), st.l
 
 
 def reference(text: str) -> tuple[list[Event], list[str], int | None]:
-    """Events, lines that are no field, and the retry time, as the standard reads a whole stream."""
+    """Events, lines that are not field, and the retry time, as the standard reads a whole stream."""
     events: list[Event] = []
     stray: list[str] = []
     retry: int | None = None

@@ -121,6 +121,29 @@ async def test_a_page_that_is_there_is_changed(capsys: Capture) -> None:
     assert (site / "logo.txt").read_text() == "kept"
 
 
+async def test_a_request_that_changes_nothing_is_reported_with_the_answer_and_fails(capsys: Capture) -> None:
+    site = here("site")
+    site.mkdir()
+    (site / "index.html").write_text(PAGE)
+    async with ScriptedServer(lambda _request: Reply(wire_stream("chat", text="I cannot move it."))) as server:
+        ran = await build(capsys, server, "--from", "site", "--text", "Move it", "-o", "other")
+    assert ran.code == 1
+    assert "Nothing was changed. It answered: I cannot move it." in ran.err
+
+
+async def test_a_request_that_the_converter_refuses_fails_with_the_reason(capsys: Capture) -> None:
+    site = here("site")
+    site.mkdir()
+    (site / "index.html").write_text(PAGE)
+    arguments = "--from", "site", "--model", "local/vision", "--text", "Add a newsletter form", "-o", "other"
+    ran = await run(capsys, "build", *arguments)
+    assert ran.code == 1
+    assert "(local/vision) failed: The local converter has no language model and cannot do this; " in ran.err
+    assert "completed" not in ran.out + ran.err
+    assert " %" not in ran.out
+    assert not here("other").exists()
+
+
 async def test_a_design_system_goes_into_the_prompt(capsys: Capture) -> None:
     here("house.md").write_text("# House\nEverything is mauve.")
     async with ScriptedServer(builder) as server:

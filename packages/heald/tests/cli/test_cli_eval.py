@@ -56,7 +56,7 @@ async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
             (["shots", *place, "-o", "mine"], "holds other things"),
             (["shots", *place, "-o", "mine/thesis.txt/out"], "cannot be made"),
             (["empty", *place], "There is no picture"),
-            (["nowhere", *place], "is no folder"),
+            (["nowhere", *place], "is not a folder"),
             (["shots", *place, "--stacks", "cobol"], "There is no stack"),
             (["shots", "--models", "anthropic/claude-sonnet-4-6"], "ANTHROPIC_API_KEY"),
         ):

@@ -423,7 +423,7 @@ async def test_internal_message(where: str) -> None:
         ("Hello", "Message 0 is str"),
         ({"role": "robot", "content": "Hi"}, "role 'robot'"),
         ({"role": "user", "content": 3}, "neither text nor a list"),
-        ({"role": "user", "content": "Hi", "timestamp": "now"}, "timestamp of message 0 is no number"),
+        ({"role": "user", "content": "Hi", "timestamp": "now"}, "timestamp of message 0 is not a number"),
         ({"role": "user", "content": [{"type": "hologram"}]}, "type 'hologram'"),
         ({"role": "assistant", "content": [{"type": "tool_use", "name": "a", "input": "x"}]}, "input of a tool_use"),
         ({"role": "tool", "content": [{"type": "tool_result", "content": "x"}]}, "no tool_use_id"),

@@ -61,7 +61,7 @@ def test_names_of_addresses():
     "origin", ["*", "null", "example.org", "https://a.test/", "https://a.test/x", "ftp://a", "https://"]
 )
 def test_origins_are_written_as_browsers_write_them(origin: str):
-    with pytest.raises(ConfigurationError, match="is no origin"):
+    with pytest.raises(ConfigurationError, match="is not an origin"):
         validate_settings(ServerSettings(origins=(origin,)))
 
 

@@ -1,6 +1,7 @@
 """Invariants of the envelope (I01 to I04): the number, the time and the exchange of an event."""
 
 from heald.core import events as ev
+from heald.core.client_events import ResponseRequested
 from heald.core.context_events import ConversationCompacted, ConversationRestored
 from heald.core.envelope import Event
 from heald.core.payload import Payload
@@ -17,7 +18,7 @@ _SESSION_LEVEL = (
         ev.SessionRewound,
         ev.FileAccepted,
     ),
-    *(ConversationCompacted, ConversationRestored, ev.Unknown),
+    *(ConversationCompacted, ConversationRestored, ResponseRequested, ev.Unknown),
 )
 
 

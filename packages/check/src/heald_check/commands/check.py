@@ -12,10 +12,11 @@ from heald.commands.terminal import print_note
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
-from heald.sessions.session_check import check_session
+from heald.sessions.session_check import READINGS, check_session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.store import iterate_sessions
+from heald.sessions.store_errors import NoSuchSession, StoreError
 from heald_check.checker import check_log
 
 EXAMPLES = """examples:
@@ -79,11 +80,21 @@ async def _list_infos(sessions: Sessions, names: Sequence[str]) -> AsyncIterator
 
 async def _find_problems(sessions: Sessions, info: SessionInfo) -> list[str]:
     """Check a stored log. An exchange that still runs breaks no invariant."""
-    log: list[Event] = []
-    damage = await check_session(sessions.store, info, log.append)
-    if damage is not None:
-        return [damage]
-    return [str(violation) for violation in check_log(log, complete=info.work == "idle")]
+    problems: list[str] = []
+    for _ in range(READINGS):
+        log: list[Event] = []
+        damage = await check_session(sessions.store, info, log.append)
+        violations = [] if damage is not None else check_log(log, complete=info.work == "idle")
+        problems = [damage] if damage is not None else [str(violation) for violation in violations]
+        if not problems or info.cause is not None:
+            break
+        try:
+            info = await sessions.store.info(info.id)
+        except NoSuchSession:
+            return []  # deleted meanwhile
+        except StoreError:
+            break
+    return problems
 
 
 def _print_problems(log: str, problems: Sequence[str], *, as_json: bool) -> int:

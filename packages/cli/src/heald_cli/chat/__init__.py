@@ -9,12 +9,12 @@ from pathlib import Path
 
 from heald.commands.logs import log_to
 from heald.commands.memory_protection import protect_memory
-from heald.commands.model_options import named_model
+from heald.commands.model_options import complete_model, named_model
 from heald.commands.options import add_options, flags_of
 from heald.commands.request_settings import reasoning_of
 from heald.commands.stores import find_session, open_sessions
 from heald.commands.terminal import BOLD, DIM, Colours, can_redraw, choose_theme, hold_typing
-from heald.config.paths import data_folder
+from heald.config.paths import data_folder, display_path
 from heald.core.errors import ConfigurationError
 from heald.sessions.settings import SessionSettings
 from heald.tools.families import named_tools
@@ -33,17 +33,19 @@ from heald_server.models import KnownModels
 
 EXAMPLES = """examples:
   heald chat                                        work in the current folder
+  heald chat "Fix the failing test"                 begin with a request
   heald chat site --model openai/gpt-5.2
   heald chat --resume                               continue the last conversation of this folder
   heald chat --permissions auto --rule 'deny run_command(git push *)'
 
-While it runs: Enter sends, Esc interrupts, @path attaches a file, Ctrl-V a picture, /help lists the rest. Calls
-that do more than read wait for a key: y yes, n no, a always this."""
+While it runs: Enter sends, Esc interrupts, Shift-Tab changes the mode, @path attaches a file, Ctrl-V a picture, /help
+lists the rest. Calls that do more than read wait for a key: y yes, n no with a reason, a always this."""
 _LAST = "last"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="folder to work in (the current folder)")
+    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the first request")
     parser.add_argument(
         "--resume",
         nargs="?",
@@ -56,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     protect_memory()
+    if options.prompt is None and len(options.folder.split()) > 1 and not Path(options.folder).is_dir():
+        options.folder, options.prompt = ".", options.folder  # heald chat "fix the bug"
     folder = Path(options.folder)
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r} to work in; create it first.")
@@ -63,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
         if options.resume is not None and "agent" in flags_of(options):
             raise ConfigurationError("--agent begins a conversation; --resume continues one with its own agent.")
         use_agent(options, folder)
+    if options.model and not options.base_url:
+        options.model = complete_model(options.model)
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
         model=options.model or default_model(models),
@@ -155,17 +161,18 @@ async def _chat_plain(
         print_problems(own_tools)
         if options.resume is not None:
             chat.show_events()
-        return await chat_plain(chat)
+        return await chat_plain(chat, options.prompt)
 
 
 async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
     from heald_cli.chat.console import ChatConsole
     from heald_cli.chat.display import EventDisplay
+    from heald_cli.chat.input_history import InputHistory
     from heald_cli.chat.screen import ChatScreen
 
     theme = choose_theme(options.theme)
     paint = Colours(sys.stdout, theme=theme)
-    screen = ChatScreen(sys.stdout, theme=theme)
+    screen = ChatScreen(sys.stdout, theme=theme, history=InputHistory(data_folder(options.data) / "chat-history"))
     display = EventDisplay(screen, paint)
     async with _open_chat(options, models, settings, sandbox, display.on_event) as (chat, own_tools):
         console = ChatConsole(chat, screen, display, paint, options, own_tools.servers)
@@ -174,15 +181,18 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
             console.note("/help lists commands and keys. Asks before anything but reading.")
             if chat.session.stored_settings.planning:
                 console.note("Plan mode: the model may only read. It answers with a plan; you approve it.")
-            if (notes := find_notes(chat.folder)) is not None:
+            for notes in find_notes(chat.folder):
                 is_trusted = notes_state(notes) == "trusted"
-                console.note(f"{notes.name} of this folder is {'' if is_trusted else 'not '}followed.")
+                place = "this folder" if str(notes.parent) == chat.folder else display_path(notes.parent)
+                console.note(f"{notes.name} of {place} is {'' if is_trusted else 'not '}followed.")
             if reason := chat.edit_format_reason:
                 console.note(reason)
             for problem in own_tools.problems:
                 console.note(problem)
             if options.resume is not None:
                 await console.show_history()
+            if options.prompt:
+                console.submit(options.prompt)
             await console.run()
         finally:
             name, is_stored = chat.session.session, chat.session.last_seq > 0

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _UNDO_LINES = 20
 _KEY_HELP = (
-    "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs.",
+    "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs; with Ctrl-S the model",
+    "sees them at its next turn, with Ctrl-X they interrupt it.",
+    "Shift-Tab switches the mode: plan, ask, edits, inside. Ctrl-O shows the output of the last command.",
     "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
     "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
     "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
@@ -99,6 +101,13 @@ async def _redo(console: "ChatConsole", _: str) -> None:
 async def _plan(console: "ChatConsole", word: str) -> None:
     _check_idle(console)
     await run_plan_command(console, word)
+
+
+async def _mode(console: "ChatConsole", name: str) -> None:
+    if not name:
+        console.note(f"The mode is {console.chat.mode.name}; /mode NAME or Shift-Tab changes it.")
+        return
+    await console.set_mode(name)
 
 
 async def _attempts(console: "ChatConsole", text: str) -> None:
@@ -192,6 +201,7 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
     "undo": ("undo the last exchange and its changes of files, /undo N the last N, /undo list numbers them", _undo),
     "redo": ("repeat what the last /undo removed", _redo),
     "plan": ("plan first: only reading until you approve; /plan WHAT, /plan go, /plan edit, /plan off", _plan),
+    "mode": ("show the mode, or /mode plan, ask, edits or inside, also while an answer runs; Shift-Tab", _mode),
     "attempts": (
         "run several agents in parallel: /attempts 3 REQUEST, with --check 'COMMAND', --model a,b or --agent a,b",
         _attempts,

@@ -14,6 +14,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from heald.agent.interface import WhenBusy
 from heald.commands.amounts import format_usd
 from heald.commands.terminal import BOLD, DIM, RED, YELLOW, Colours
 from heald.commands.text_columns import truncate
@@ -26,6 +27,7 @@ from heald_cli.chat.attachments import attach_files, complete_mention, hide_in_a
 from heald_cli.chat.clipboard import clipboard_picture, normalize_paste
 from heald_cli.chat.commands import complete_command, more_commands, run_command
 from heald_cli.chat.display import EventDisplay
+from heald_cli.chat.modes import find_mode
 from heald_cli.chat.planning import plan_request
 from heald_cli.chat.screen import ChatScreen
 from heald_cli.chat.session import ChatSession
@@ -49,6 +51,12 @@ _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
 _INTERRUPTED = "The person interrupted."
+_DENIED = "The person denied it."
+_WHEN_BUSY: dict[WhenBusy, str] = {
+    "queue": "waits for its turn",
+    "steer": "joins at the model's next turn",
+    "interrupt": "interrupts",
+}
 
 
 class ChatConsole:
@@ -73,6 +81,7 @@ class ChatConsole:
         self.paint = paint
         self.display = display
         self._requests: asyncio.Queue[str] = asyncio.Queue()
+        self._when_busy: dict[str, WhenBusy] = {}  # of typed requests that do not wait for their turn
         self._interrupted_at = -_TWICE_SECONDS
         self._pictures: dict[str, Image] = {}  # from the clipboard, by their marker in the line
         self._pastes: dict[str, str] = {}  # long texts, by their marker in the line
@@ -131,12 +140,18 @@ class ChatConsole:
             ("c-d",): lambda _: self.screen.buffer.delete() if self.screen.buffer.text else self.quit(),
             ("c-l",): lambda _: self.screen.clear(),
             ("tab",): lambda _: self._complete(),
+            ("s-tab",): lambda _: self._requests.put_nowait("/mode next"),
+            ("c-o",): lambda _: self.display.open_output(),
+            ("c-s",): lambda _: self._submit_now("steer"),
+            ("c-x",): lambda _: self._submit_now("interrupt"),
             ("c-v",): lambda _: self._attach_picture(is_asked=True),
             (Keys.BracketedPaste,): lambda event: self._paste(event.data),
         }
         for names, handler in keys.items():
             self.screen.bindings.add(*names)(_handle(handler))
-        is_deciding = Condition(lambda: self.display.approval is not None and not self.screen.buffer.text)
+        is_deciding = Condition(
+            lambda: self.display.approval is not None and not self.display.is_refusing and not self.screen.buffer.text
+        )
         for name in "yYnNaAvV":
             self.screen.bindings.add(name, filter=is_deciding)(self._decide)
         has_plan = Condition(
@@ -176,11 +191,19 @@ class ChatConsole:
         if answer == "v":
             self.display.show_whole_call()
             return
+        if answer == "n":
+            self.display.is_refusing = True
+            return
         with suppress(NotPending):  # its exchange has just ended
-            if answer == "n":
-                session.deny(request.approval, "The person denied it.", by=TERMINAL)
-            else:
-                session.approve(request.approval, always=answer == "a", digest=request.digest, by=TERMINAL)
+            session.approve(request.approval, always=answer == "a", digest=request.digest, by=TERMINAL)
+
+    def _deny(self, reason: str) -> None:
+        """Deny the call that waits, with the reason that was typed."""
+        request, self.display.is_refusing = self.display.approval, False
+        if request is None:
+            return
+        with suppress(NotPending):
+            self.chat.session.deny(request.approval, reason or _DENIED, by=TERMINAL)
 
     def _interrupt(self) -> bool:
         return self.chat.is_busy and self.chat.session.cancel(_INTERRUPTED)
@@ -245,8 +268,25 @@ class ChatConsole:
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
+    def submit(self, text: str) -> None:
+        """Send a line as if it was typed."""
+        self._submit(text)
+
+    def _submit_now(self, when_busy: WhenBusy) -> None:
+        """Send the typed text to the running exchange, or instead of it. A command, and a text while nothing runs or
+        something is asked, is sent as by Enter."""
+        text = self.screen.submit()
+        is_plain = text.strip() and not text.startswith(("/", "!"))
+        is_asked = self.display.question is not None or self.display.is_refusing
+        if is_plain and not is_asked and self.chat.is_busy:
+            self._when_busy[text] = when_busy
+        self._submit(text)
+
     def _submit(self, text: str) -> None:
         text = sanitize_text(text)[:_MAX_CHARACTERS]
+        if self.display.is_refusing:
+            self._deny(self._expand(text).strip())
+            return
         if not text.strip():
             return
         if self.display.question is not None and not text.startswith("/"):
@@ -278,14 +318,14 @@ class ChatConsole:
                 elif text.startswith("!"):
                     await run_shell_line(self, text[1:].strip())
                 else:
-                    await self._send(self._expand(text))
+                    await self._send(self._expand(text), self._when_busy.pop(text, "queue"))
             except HealdError as error:
                 self.show_error(error)
             except Exception as error:
                 _log.exception("A request failed.")
                 self.show_error(HealdError(f"Heald failed ({type(error).__name__}); chat.log has the details."))
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, text: str, when_busy: WhenBusy) -> None:
         session = self.chat.session
         request = await asyncio.to_thread(attach_files, text, session.workspace, dict(self._pictures))
         resources, faults = await attach_resources(self.servers, text)
@@ -296,9 +336,17 @@ class ChatConsole:
             self.note(f"No checkpoint is saved: {problem} /undo restores only what tools wrote.")
         self.note(*self.chat.saved.collect_notes())
         changed = "" if self.chat.is_busy else await self.chat.saved.describe_outside_changes()
-        await self.send_parts(text, [*request.parts, *resources, *([f"\n\n{changed}"] if changed else [])])
+        parts = [*request.parts, *resources, *([f"\n\n{changed}"] if changed else [])]
+        await self.send_parts(text, parts, when_busy=when_busy)
 
-    async def send_parts(self, text: str, parts: "Sequence[str | ResultPart]", *, is_command: bool = False) -> None:
+    async def send_parts(
+        self,
+        text: str,
+        parts: "Sequence[str | ResultPart]",
+        *,
+        is_command: bool = False,
+        when_busy: WhenBusy = "queue",
+    ) -> None:
         """Send a request that begins with the text. Of a command, the text is what was typed instead.
 
         The first part is what the person wrote; in what is added to it, secret values are hidden.
@@ -306,16 +354,24 @@ class ChatConsole:
         session = self.chat.session
         parts = await hide_in_attachments(session, parts)
         if self.chat.is_busy:
-            self.note(f"(waits for its turn) {text.splitlines()[0][:100]}")
+            self.note(f"({_WHEN_BUSY[when_busy]}) {text.splitlines()[0][:100]}")
         message = user_message(*parts)
         if is_command:
             message = msgspec.structs.replace(message, said=text)
-        await session.accepted(session.send(plan_request(text, message) if self.display.planning else message))
+        message = plan_request(text, message) if self.display.planning else message
+        await session.accepted(session.send(message, when_busy=when_busy))
 
     async def set_planning(self, planning: bool) -> None:
         """Begin or end plan mode."""
         await self.chat.session.set_planning(planning)
         self.follow_session()
+
+    async def set_mode(self, name: str) -> None:
+        """Switch to the mode of a name, or to the next one. Calls that are asked for already still wait."""
+        mode = self.chat.next_mode() if name == "next" else find_mode(name)
+        await self.chat.set_mode(mode)
+        self.display.planning = mode.is_planning
+        self.note(f"Mode {mode.name}: {mode.description}.")
 
     def follow_session(self) -> None:
         """Show the events and the mode of the session that is open now."""
@@ -343,8 +399,9 @@ class ChatConsole:
         used, size = self.chat.session.context_tokens, self.chat.session.context_size
         share = f"{min(used / size, 1):.0%} of {size // 1000}k" if size else f"about {used:,} tokens"
         cost = [format_usd(self.display.usd)] if self.display.usd else []
-        plan = ["plan mode"] if self.display.planning else []
-        return " · ".join([self.chat.model, f"context {share}", *cost, *plan])[: self.screen.columns]
+        mode = self.chat.mode
+        label = "plan mode" if self.display.planning else f"mode {mode.name}"
+        return " · ".join([self.chat.model, f"context {share}", *cost, label])[: self.screen.columns]
 
     def _job_rows(self) -> list[str]:
         """The commands that run in the background, each with its last line. The end of one is noted once."""

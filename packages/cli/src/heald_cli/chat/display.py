@@ -1,10 +1,12 @@
 """Shows the events of a session on the chat screen."""
 
+from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from heald.commands.amounts import format_seconds
 from heald.commands.terminal import BOLD, CYAN, DIM, RED, YELLOW, Colours
+from heald.commands.text_columns import truncate
 from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from heald.core.envelope import Event
 from heald.core.events import (
@@ -49,6 +51,7 @@ from heald_cli.event_text import (
     describe_progress,
     describe_server_call,
     failed_command,
+    hook_lines,
 )
 from heald_cli.program_lines import ProgramLines
 from heald_cli.question_view import question_lines
@@ -60,6 +63,9 @@ _DECISIONS = (ApprovalRequested, ApprovalResolved, QuestionAsked)
 _MAX_TODO_ROWS = 8
 _MAX_OUTPUT_LINES = 8
 """Lines of the output of a failed command that are shown."""
+_MAX_OUTPUTS = 20
+"""Outputs of commands that can be shown whole."""
+_MAX_OPENED_LINES = 1_000
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -72,6 +78,8 @@ class EventDisplay:
         self.approval_since = 0.0
         self.left_out = 0
         """The characters of that call which the screen does not show."""
+        self.is_refusing = False
+        """Whether the person denies that call and types the reason."""
         self.question: QuestionAsked | None = None
         self.session = ""
         """The session of the conversation. Events of other sessions are those of its subagents."""
@@ -80,6 +88,9 @@ class EventDisplay:
         """The plan that waits for a decision, as the person edited it."""
         self.original_plan: str | None = None
         self._todo: list[str] = []
+        self._outputs: deque[tuple[str, str]] = deque(maxlen=_MAX_OUTPUTS)  # commands and what they wrote
+        self._opened = 0  # how many of the last outputs were shown whole
+        self._commands: dict[str, str] = {}  # command lines by call, until their result is there
         self._subagents = Subagents(paint)
         self._last_text = ""
         self.usd = 0.0
@@ -95,7 +106,7 @@ class EventDisplay:
         self._asked: dict[str, str] = {}
         self._programs = ProgramLines()
         self._activity = ""
-        self._since = 0.0
+        self._since: float | None = None  # when the exchange began, or when its conversation was resumed
 
     def offer_plan(self, plan: str) -> None:
         """Ask the person what to do with a plan. A plan with hidden characters is shown as text."""
@@ -154,7 +165,7 @@ class EventDisplay:
             case FilePreview(path=path, offset=offset, text=text):
                 self._activity = f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
             case ToolExecuting(id=call, name=name, summary=summary):
-                self._asked[call] = summary
+                self._asked[call] = self._commands[call] = summary
                 self._activity = sanitize_text(f"{name} {summary}")
             case ToolOutputDelta(text=text) if text.strip():
                 self._activity = sanitize_text(text.strip().splitlines()[-1])
@@ -168,8 +179,10 @@ class EventDisplay:
                 self._todo = sanitize_text(event.data.text).splitlines()[1:]
             case AssistantMessage(message=message):
                 self._last_text = message.text
-            case ToolResult(name="run_command") if failed_command(event.data.summary):
-                self._screen.print(*_output_lines(event.data.text, self._paint))
+            case ToolResult() if lines := hook_lines(event.data):
+                self._screen.print(*(self._paint(line, DIM) for line in lines))
+            case ToolResult(name="run_command"):
+                self._show_output(event.data)
             case ConversationCompacted() | RequestWithdrawn():
                 self._note(describe_context(event.data))
             case AgentChanged():
@@ -194,9 +207,11 @@ class EventDisplay:
                 self._screen.print(self._paint(sanitize_text(error.message), RED))
             case ExchangeResponse():
                 self.usd += event.data.cost_usd or 0.0
+                self._since = None
                 self._end_text()
                 self.question = None
                 self._asked.clear()
+                self._commands.clear()
                 self._subagents.clear()
                 self._screen.print(*self._todo_rows(), self._paint(describe_exchange(event.data), DIM))
                 self._todo = []
@@ -205,6 +220,32 @@ class EventDisplay:
                     self.offer_plan(self.original_plan)
             case _:
                 pass
+
+    def _show_output(self, result: ToolResult) -> None:
+        """Show the end of the output of a command that failed, and of any other how long it is."""
+        lines = _lines_of(result.text)
+        command = self._commands.pop(result.id, "")
+        if not lines:
+            return
+        self._outputs.append((command, result.text))
+        self._opened = 0
+        if failed_command(result.summary):
+            self._screen.print(*_output_lines(lines, self._paint))
+        else:
+            self._note(f"  … {len(lines)} line{'s' * (len(lines) != 1)} of output; Ctrl-O shows them")
+
+    def open_output(self) -> None:
+        """Print the whole output of the last command; called again, that of the command before it."""
+        if self._opened >= len(self._outputs):
+            self._note("There is no output of an earlier command." if self._outputs else "No command has run yet.")
+            return
+        self._opened += 1
+        command, text = self._outputs[-self._opened]
+        lines = sanitize_text(text).splitlines()
+        left = len(lines) - _MAX_OPENED_LINES
+        rest = [f"  … {left} more lines"] if left > 0 else []
+        head = sanitize_text(" ".join(f"$ {command}".split()))
+        self._screen.print(self._paint(head, BOLD), *(f"  {line}" for line in lines[:_MAX_OPENED_LINES]), *rest)
 
     @property
     def tail(self) -> list[str]:
@@ -236,6 +277,9 @@ class EventDisplay:
 
     def status(self, *, busy: bool, waiting: int, has_text: bool) -> str:
         """Return the line above the input."""
+        if self.approval is not None and self.is_refusing:
+            text = "Why not? Enter denies the call, with what you type as the reason · Esc stop"
+            return self._paint(text, YELLOW, BOLD)
         if self.approval is not None:
             more = f" · v view all ({self.left_out:,} characters are left out)" if self.left_out else ""
             keys = f"y yes · n no · a always this{more} · Esc stop"
@@ -248,11 +292,14 @@ class EventDisplay:
             return self._paint(f"The plan: {keys}", YELLOW, BOLD)
         if not busy:
             return ""
+        if self._since is None:
+            self._since = monotonic()
         elapsed = monotonic() - self._since
         turn = _SPINNER[int(elapsed * 10) % len(_SPINNER)]
         queue = f", {waiting} waiting" if waiting else ""
-        activity = self._activity if len(self._activity) < 60 else f"{self._activity[:59]}…"
-        rest = f"{format_seconds(elapsed)}{queue} · Esc interrupts"
+        activity = truncate(self._activity, 22 if has_text else 60)  # one row of 80 columns
+        keys = "Enter queues · ^S steers · ^X interrupts" if has_text else "Esc interrupts"
+        rest = f"{format_seconds(elapsed)}{queue} · {keys}"
         return f"{self._paint(turn, CYAN)} {activity} {self._paint(rest, DIM)}"
 
     # --- text --------------------------------------------------------------------------------------------------------
@@ -316,7 +363,7 @@ class EventDisplay:
         self._waiting = [request for request in self._waiting if request.approval != approval]
         if self.approval is not None and self.approval.approval == approval:
             self._note(f"  {decision}")
-            self.approval = None
+            self.approval, self.is_refusing = None, False
         self._next_approval()
 
     def _ask(self, question: QuestionAsked) -> None:
@@ -324,9 +371,13 @@ class EventDisplay:
         self._screen.print_rows(question_lines(question, "? ", self._paint, self._screen.columns))
 
 
-def _output_lines(text: str, paint: Colours) -> list[str]:
+def _lines_of(text: str) -> list[str]:
+    """The lines of the output of a command that are not empty, without the first, which says how it ended."""
+    return [line for line in sanitize_text(text).splitlines()[1:] if line.strip()]
+
+
+def _output_lines(lines: list[str], paint: Colours) -> list[str]:
     """The last lines of the output of a command."""
-    lines = [line for line in sanitize_text(text).splitlines()[1:] if line.strip()]
     left = len(lines) - _MAX_OUTPUT_LINES
-    head = [paint(f"  … {left} lines before", DIM)] if left > 0 else []
+    head = [paint(f"  … {left} lines before; Ctrl-O shows all", DIM)] if left > 0 else []
     return [*head, *(paint(f"  {line}", DIM) for line in lines[-_MAX_OUTPUT_LINES:])]

@@ -17,8 +17,9 @@ from heald_cli.questions import ask_approval, ask_question
 _LEAVING = ("/exit", "/quit")
 
 
-async def chat_plain(chat: ChatSession) -> int:
-    """Answer the lines of standard input, one after the other. Returns the exit code of the first that failed."""
+async def chat_plain(chat: ChatSession, prompt: str | None = None) -> int:
+    """Answer a first request, if there is one, then the lines of standard input, one after the other. Returns the exit
+    code of the last that failed."""
     session = chat.session
     guard = OutputGuard(ConsolePrinter(), session.cancel)
     session.subscribe(guard)
@@ -26,6 +27,9 @@ async def chat_plain(chat: ChatSession) -> int:
     if sys.stdin.isatty():
         print_note("Each line is a request; /exit ends.")
     code = 0
+    if prompt and prompt.strip():
+        code = await _answer(chat, prompt.strip())
+        guard.check()
     lines = StdinLines()
     while line := await lines.read():
         text = line.strip()

@@ -16,7 +16,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText
-from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyBindings
@@ -55,6 +55,7 @@ class ChatScreen:
         theme: ThemeName = "dark",
         source: Input | None = None,
         output: Output | None = None,
+        history: History | None = None,
     ) -> None:
         self.tail: list[str] = []
         """Rows of an answer that is not finished."""
@@ -62,7 +63,7 @@ class ChatScreen:
         self.footer = ""
         """The row below the input: model, context and cost."""
         self.bindings = KeyBindings()
-        self.buffer = Buffer(history=InMemoryHistory(), multiline=True)
+        self.buffer = Buffer(history=history or InMemoryHistory(), multiline=True)
         self._theme: ThemeName = theme
         self._colours = colours = has_colours(stream)
         self._output = output or _open_output(stream)

@@ -12,6 +12,7 @@ from heald.agent.agent_files import AgentSetup
 from heald.agent.folder_extras import FolderExtras
 from heald.agent.model_chain import ModelLike
 from heald.commands.amounts import format_usd
+from heald.commands.model_options import complete_model
 from heald.commands.stores import list_sessions
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
@@ -32,6 +33,7 @@ from heald.tools.shell.background_commands import BackgroundCommand, BackgroundC
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.workspace.diff import unified_diff
 from heald_cli.agent_tools import AgentTools
+from heald_cli.chat.modes import ChatMode, mode_of, next_mode, switch_mode
 from heald_cli.edit_formats import describe_format
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.markdown_files import MarkdownFile
@@ -73,6 +75,7 @@ class ChatSession:
         self._sessions = sessions
         self._models = models
         self._settings = settings
+        self._first_mode = mode_of(settings)
         self._sandbox = sandbox
         self._own_tools = own_tools
         self._on_event = on_event
@@ -152,12 +155,29 @@ class ChatSession:
 
     async def change_model(self, name: str) -> None:
         """Continue the conversation with another model."""
+        if name != self.model:
+            name = await asyncio.to_thread(complete_model, name)
         self.check(name)
         session = self.session
         await session.configure(model=name)
         await session.close()
         self._settings = msgspec.structs.replace(self._settings, model=name)
         self._session = await self._open(await self._sessions.store.info(session.session), self._settings)
+
+    @property
+    def mode(self) -> ChatMode:
+        """What the model may do without a question."""
+        return mode_of(self.session.stored_settings)
+
+    def next_mode(self) -> ChatMode:
+        """Return the mode after the current one."""
+        return next_mode(self.mode, self._first_mode)
+
+    async def set_mode(self, mode: ChatMode) -> None:
+        """Continue in another mode, and begin further conversations in it."""
+        await switch_mode(self.session, mode)
+        stored = self.session.stored_settings
+        self._settings = msgspec.structs.replace(self._settings, permissions=stored.permissions, rules=stored.rules)
 
     def check(self, name: str) -> None:
         """Raise if a model cannot be used for a conversation."""

@@ -22,12 +22,14 @@ from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.model_choice import check_chat_model, default_model
 from heald_cli.own_tools import builtin_names, open_own_tools
+from heald_cli.server_start import environment_token
 from heald_server.models import KnownModels
 
 EXAMPLES = """examples:
   heald acp                                         started by an editor such as Zed, JetBrains or Neovim
   heald acp --model openai/gpt-5.2 --permissions auto
   heald acp --terminal editor                       run commands in the editor's terminal, without the sandbox
+  HEALD_TOKEN=… heald acp --server http://127.0.0.1:7878   join the sessions of a server
 
 Standard input and output carry the protocol; messages for people go to standard error. docs/acp.md has the
 settings of each editor. The sessions are those of `heald chat`."""
@@ -42,6 +44,9 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("heald acp is started by an editor; to talk in this terminal use `heald chat`.")
     protect_memory()
     log_to(options.log)
+    if options.server:
+        asyncio.run(_serve_remote(options.server))
+        return 0
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
         model=options.model or "",
@@ -63,6 +68,13 @@ def run(options: argparse.Namespace) -> int:
     named_tools(settings.tools, sandbox)
     asyncio.run(_serve(options, models, settings, sandbox))
     return 0
+
+
+async def _serve_remote(url: str) -> None:
+    from heald_cli.editors.serve import serve_editor
+    from heald_cli.editors.server_agent import ServerEditorAgent
+
+    await serve_editor(ServerEditorAgent(url, environment_token() or None))
 
 
 async def _serve(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""`heald key`: stores API keys in the keyring of the system."""
+"""`heald key`: stores API keys in the keyring of the system, or in a private file where there is none."""
 
 import argparse
 import getpass
@@ -14,7 +14,8 @@ from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.providers.config import configured_providers
-from heald.providers.key_store import delete_key, store_key, stored_key_names
+from heald.providers.key_file import SECRET_VARIABLE
+from heald.providers.key_store import KeyPlace, delete_key, store_key, stored_key_names
 from heald.providers.keys import find_key_origin
 from heald.providers.registry import installed_providers
 
@@ -25,8 +26,15 @@ EXAMPLES = f"""examples:
   heald key list
   heald key remove anthropic
 
-A key in the environment is used first. The keyring is that of macOS, Windows, GNOME or KDE; it needs
-{install_advice("keyring")}"""
+A key in the environment is used first. Keys are stored in the keyring of macOS, Windows, GNOME or KDE, which needs
+{install_advice("keyring")}
+Without a keyring they are stored in ~/.config/heald/credentials.json, which only its owner may read; if
+{SECRET_VARIABLE} is set, they are encrypted with that secret."""
+_PLACES: dict[KeyPlace, str] = {
+    "keyring": "in the keyring",
+    "encrypted_file": "in ~/.config/heald/credentials.json, encrypted",
+    "file": f"in ~/.config/heald/credentials.json, not encrypted; {SECRET_VARIABLE} would encrypt it",
+}
 _OTHERS = {"replicate": "REPLICATE_API_TOKEN"}
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,99}")
 _KEY = re.compile(r"[\x21-\x7e]{4,4096}")
@@ -36,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_subparsers(dest="act", metavar="ACTION", required=True)
     setting = acts.add_parser("set", help="store a key; it is asked for, never given as an argument")
     listing = acts.add_parser("list", help="list the keys and where they are")
-    removing = acts.add_parser("remove", help="delete a key from the keyring")
+    removing = acts.add_parser("remove", help="delete a stored key")
     for act in (setting, removing):
         act.add_argument("name", metavar="PROVIDER", help="provider of the key, or the name of its variable")
     listing.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -48,11 +56,10 @@ def run(options: argparse.Namespace) -> int:
     name = _variable(options.name)
     if options.act == "remove":
         if not delete_key(name):
-            raise ConfigurationError(f"The keyring holds no {name}; `heald key list` lists its keys.")
-        print_note(f"{name} is deleted from the keyring.")
+            raise ConfigurationError(f"{name} is not stored; `heald key list` lists the keys.")
+        print_note(f"{name} is deleted.")
         return 0
-    store_key(name, _read_key(name))
-    print_note(f"{name} is in the keyring.")
+    print_note(f"{name} is {_PLACES[store_key(name, _read_key(name))]}.")
     if os.environ.get(name, "").strip():
         print_note(f"{name} is also set in the environment, and that one is used.")
     return 0
@@ -111,5 +118,5 @@ def _list(*, as_json: bool) -> int:
     for line in align_columns(rows) if not as_json else ():
         print(line)
     if not rows and not as_json:
-        print_note("There is no key in the environment or the keyring; heald key set PROVIDER stores one.")
+        print_note("There is no key in the environment, and none is stored; heald key set PROVIDER stores one.")
     return 0

@@ -19,7 +19,7 @@ from heald.commands.model_options import named_model
 from heald.commands.options import add_options
 from heald.commands.stdin import read_stdin
 from heald.commands.terminal import print_note
-from heald.config.paths import data_path
+from heald.config.paths import data_folder, data_path
 from heald.core.errors import ConfigurationError
 from heald.core.media import describe_picture_fault, picture_type
 from heald.core.messages import Image, Message, Text, user_message
@@ -32,6 +32,7 @@ from heald_cli.run_agent import AgentPlace, complete_question, make_agent
 
 if TYPE_CHECKING:
     from heald.agent.telemetry import TelemetryReactor
+    from heald_cli.repository.run_checkpoints import RunCheckpoints
 
 _TICK_SECONDS = 0.25
 EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
@@ -49,7 +50,7 @@ EXAMPLES = """examples:
   heald run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
 
 With --attempts N agents work in copies of the folder; the one that you choose, or the first that passes the check, is
-applied to the folder, and `heald undo` restores the state before it.
+applied to the folder. `heald undo` restores the state before a run, or before the attempt, in a git repository.
 exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
 
 
@@ -146,7 +147,9 @@ async def _run_with(
     telemetry: "TelemetryReactor | None",
 ) -> tuple[Agent, OutputGuard, AgentResult]:
     print_problems(own_tools)
-    agent, reason = await make_agent(options, named_model(options), own_tools, AgentPlace())
+    saved = _start_checkpoints(options, question)
+    place = AgentPlace(middleware=[saved.wait_until_saved]) if saved is not None else AgentPlace()
+    agent, reason = await make_agent(options, named_model(options), own_tools, place)
     if reason and not options.json:
         print_note(reason)
     guard = OutputGuard(show, agent.cancel)
@@ -157,7 +160,31 @@ async def _run_with(
     question = await _hide_in_attachments(agent, question)
     for fault in faults:
         print_note(fault)
-    return agent, guard, await _ask(agent, question, show)
+    if saved is None:
+        return agent, guard, await _ask(agent, question, show)
+    if isinstance(options.model, str) and options.model.startswith("acp/"):
+        await saved.wait()  # an external agent has tools of its own
+    try:
+        return agent, guard, await _ask(agent, question, show)
+    finally:
+        await saved.finish()
+
+
+def _start_checkpoints(options: argparse.Namespace, question: Message) -> "RunCheckpoints | None":
+    """Begin to save the folder for `heald undo`. None without a folder in a git repository, or without tools."""
+    if not options.workspace or options.tools == ["none"]:
+        return None
+    from heald.tools.git.repository import find_repository
+    from heald_cli.repository.applied_attempts import AppliedAttempts
+    from heald_cli.repository.checkpoint_store import CheckpointLimits
+    from heald_cli.repository.run_checkpoints import RunCheckpoints
+
+    repository = find_repository(options.workspace)
+    if repository is None:
+        return None
+    saved = RunCheckpoints(AppliedAttempts(repository, data_folder(), CheckpointLimits.of(options)), question.words)
+    saved.start()
+    return saved
 
 
 async def _hide_in_attachments(agent: Agent, question: Message) -> Message:

@@ -1,10 +1,12 @@
-"""`heald sessions`: lists, shows, exports, imports, forks, compares, renames and deletes sessions of this machine, and
-redacts signed exports."""
+"""`heald sessions`: lists, shows, exports, imports, forks, compares, renames, deletes and prunes sessions of this
+machine, and redacts signed exports."""
 
 import argparse
 import asyncio
+import math
 import os
 import sys
+import time
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
@@ -23,7 +25,8 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.signed_archive import Redaction, redact_archive, signed_lines, verify_archive
 from heald.sessions.signing_key import KEY_FILE, SigningKey, read_key, read_or_create_key
-from heald.sessions.store import iterate_events
+from heald.sessions.store import iterate_events, iterate_sessions
+from heald.sessions.store_errors import NoSuchSession, SessionBusy
 from heald.tools.sanitize import sanitize_text
 from heald_cli.commands.session_forks import add_compare_arguments, add_fork_arguments, compare, fork
 from heald_cli.transcript import Transcript
@@ -39,7 +42,9 @@ EXAMPLES = """examples:
   heald sessions fork ses_01ab --at 12 --model openai/gpt-5        what if another model had answered?
   heald sessions compare ses_01ab ses_03ef
   heald sessions rename ses_01ab "The bakery"
-  heald sessions delete ses_01ab ses_02cd --yes"""
+  heald sessions delete ses_01ab ses_02cd --yes
+  heald sessions prune --older-than 90 --dry-run           what was not changed for 90 days
+  heald sessions prune --older-than 30 --owner ann --yes"""
 _STUDIO_KINDS = ("project", "variant")
 
 
@@ -74,12 +79,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compare_arguments(comparing)
     renaming = acts.add_parser("rename", help="change the title of a session")
     deleting = acts.add_parser("delete", help="delete sessions with their files")
+    pruning = acts.add_parser("prune", help="delete the sessions that were not changed for some days")
+    pruning.add_argument("--older-than", type=_days, required=True, metavar="DAYS", help="days since the last change")
+    pruning.add_argument("--owner", metavar="NAME", help="only sessions of this user (of all)")
+    pruning.add_argument("--all", action="store_true", help="also projects of the studio, with their variants")
+    pruning.add_argument("--dry-run", action="store_true", help="only list them")
+    pruning.add_argument("--yes", action="store_true", help="do not ask")
     for act in (showing, exporting, renaming):
         act.add_argument("session", help="id, or its beginning")
     renaming.add_argument("title")
     deleting.add_argument("sessions", nargs="+", metavar="session", help="id, or its beginning")
     deleting.add_argument("--yes", action="store_true", help="do not ask")
-    for act in (listing, showing, exporting, importing, forking, comparing, renaming, deleting):
+    for act in (listing, showing, exporting, importing, forking, comparing, renaming, deleting, pruning):
         add_options(act, "sessions")
     for act in (listing, showing, importing, forking, comparing):
         act.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -95,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
         "compare": compare,
         "rename": _rename,
         "delete": _delete,
+        "prune": _prune,
     }
 
     if options.act == "redact":
@@ -107,8 +119,8 @@ def run(options: argparse.Namespace) -> int:
     return asyncio.run(act())
 
 
-def format_time(time: float) -> str:
-    return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M")
+def format_time(moment: float) -> str:
+    return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
 
 
 def session_json(info: SessionInfo) -> dict[str, object]:
@@ -277,10 +289,77 @@ async def _delete(sessions: Sessions, options: argparse.Namespace) -> int:
     return 0
 
 
+async def _prune(sessions: Sessions, options: argparse.Namespace) -> int:
+    until = time.time() - options.older_than * 86_400
+    doomed = [
+        info
+        async for info in iterate_sessions(sessions.store)
+        if info.updated < until
+        and info.work == "idle"
+        and info.cause is None  # it is deleted with the session that it worked for
+        and options.owner in (None, info.owner)
+        and (options.all or info.kind not in _STUDIO_KINDS)
+    ]
+    if options.all:
+        doomed = await _with_whole_projects(sessions, doomed)
+    if options.dry_run:
+        for info in doomed:
+            print(_describe(info))
+        print_note(f"{len(doomed)} would be deleted.")
+        return 0
+    if not doomed:
+        print_note("No session is that old.")
+        return 0
+    if not options.yes and not _confirm(doomed):
+        return 1
+    count = 0
+    for info in doomed:
+        try:
+            current = await sessions.store.info(info.id)
+            if current.updated > info.updated or current.work != "idle":
+                continue  # somebody uses it again
+            await sessions.delete(info.id)
+            count += 1
+        except (NoSuchSession, SessionBusy) as error:
+            print_note(f"{info.id} is not deleted: {error}")
+    print_note(f"{count} deleted.")
+    return 0
+
+
+async def _with_whole_projects(sessions: Sessions, doomed: list[SessionInfo]) -> list[SessionInfo]:
+    """Leave out the projects and variants of which some part was changed since."""
+    names = {info.id for info in doomed}
+    used: set[str] = set()
+    async for info in iterate_sessions(sessions.store):
+        if info.kind == "variant" and info.id not in names and info.parent is not None:
+            used.add(info.parent)
+    return [
+        info
+        for info in doomed
+        if info.kind not in _STUDIO_KINDS
+        or (info.id not in used if info.kind == "project" else info.parent in names - used)
+    ]
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days")
+    return days
+
+
+def _describe(info: SessionInfo) -> str:
+    owner = f"  {sanitize_text(info.owner)}" if info.owner else ""
+    return f"{info.id}  {format_time(info.updated)}{owner}  {sanitize_text(info.title)}"
+
+
 def _confirm(doomed: list[SessionInfo]) -> bool:
     if not sys.stdin.isatty():
         raise ConfigurationError("There is no terminal to ask on; delete with --yes.")
     for info in doomed:
-        print(f"{info.id}  {format_time(info.updated)}  {sanitize_text(info.title)}", file=sys.stderr)
+        print(_describe(info), file=sys.stderr)
     print("delete? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

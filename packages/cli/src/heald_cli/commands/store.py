@@ -7,6 +7,7 @@ import sys
 from heald.commands.options import add_options
 from heald.commands.stores import open_named_store
 from heald.commands.terminal import print_note
+from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.sessions.one_node import as_shared
 from heald.sessions.session_check import check_session
@@ -15,6 +16,7 @@ from heald.sessions.shared_store import SharedStore
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import iterate_sessions
 from heald.sessions.store_copy import copy_sessions
+from heald.sessions.store_url import without_password
 from heald.sessions.stores import open_store
 from heald_server.access.tokens import TOKENS
 from heald_server.cluster.node import DAMAGED
@@ -59,7 +61,8 @@ async def _check(options: argparse.Namespace) -> int:
             sessions += 1
             events += info.last_seq
             open_work += info.work != "idle"
-            problem = await check_session(store, info)
+            # Twice, because a server may change the log while it is read.
+            problem = await check_session(store, info) and await check_session(store, info)
             if problem is not None:
                 problems[info.id] = problem
         await _forget_repaired(as_shared(store), problems)
@@ -97,6 +100,13 @@ async def _migrate(options: argparse.Namespace) -> int:
     return 0
 
 
+async def _refuse_used(name: str, store: SharedStore) -> None:
+    """Refuse a store that a server uses: a copy of what changes meanwhile would be incomplete."""
+    servers = [node.name for node in await store.list_nodes() if node.version]
+    if servers:
+        raise ConfigurationError(f"A server ({', '.join(servers)}) uses {name}; stop it, then copy.")
+
+
 async def _copy(options: argparse.Namespace) -> int:
     source, target = open_store(options.source), open_store(options.target)
     count = 0
@@ -108,6 +118,8 @@ async def _copy(options: argparse.Namespace) -> int:
             print_note(f"{count:,} sessions …")
 
     try:
+        for url, store in ((options.source, source), (options.target, target)):
+            await _refuse_used(without_password(url), as_shared(store))
         result = await copy_sessions(source, target, records=_RECORDS, on_session=show)
     finally:
         await source.close()

@@ -1,4 +1,4 @@
-"""`heald undo`: restores the files as they were before an attempt of `heald run --attempts` was applied."""
+"""`heald undo`: restores the files as they were before `heald run`, or before one of its attempts was applied."""
 
 import argparse
 
@@ -12,10 +12,10 @@ from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_cli.run_agent import check_folder
 
 EXAMPLES = """examples:
-  heald undo                  undo the last attempt that was applied to this folder
+  heald undo                  undo the last run, or the last attempt that was applied
   heald undo site             in another folder
 
-A second call undoes the attempt before it. A file that you changed since stays as it is. In `heald chat`, /undo undoes
+A second call undoes the run before it. A file that you changed since stays as it is. In `heald chat`, /undo undoes
 an exchange of the conversation."""
 
 
@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     repository = find_repository(check_folder(options.folder))
     if repository is None:
-        raise ConfigurationError(f"{options.folder} is in no git repository, so no attempt was applied to it.")
+        raise ConfigurationError(f"{options.folder} is in no git repository, so no state before a run was saved.")
     lines = AppliedAttempts(repository, data_folder(), CheckpointLimits.of(options)).undo()
-    for line in lines or ["There is nothing to undo: no attempt was applied to this folder."]:
+    for line in lines or ["There is nothing to undo: no run and no attempt has changed this folder."]:
         print_note(line)
     return 0 if lines else 1

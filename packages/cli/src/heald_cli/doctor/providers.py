@@ -5,9 +5,15 @@ from msgspec.structs import replace
 from heald.commands.finding import Findings, missing, ok, wrong
 from heald.core.errors import HealdError
 from heald.providers.config import configured_providers
-from heald.providers.keys import find_key, find_key_origin, keyring_problem
+from heald.providers.keys import Origin, find_key, find_key_origin, keyring_problem
 from heald.providers.model import Endpoint, Model
 from heald.providers.registry import installed_providers
+
+_PLACES: dict[Origin, str] = {
+    "environment": "is set",
+    "keyring": "is in the keyring of the system",
+    "file": "is in the file of keys",
+}
 
 
 def list_endpoints() -> dict[str, Endpoint]:
@@ -35,12 +41,11 @@ def check_keys() -> Findings:
                 yield wrong(f"key {provider}", problem, f"heald key remove {name} deletes it.")
                 continue
             Model.at(replace(endpoint, base_url=endpoint.base_url or "https://its-own.example"), "any")
-            place = "is set" if origin == "environment" else "is in the keyring of the system"
-            yield ok(f"key {provider}", f"{name} {place}")
+            yield ok(f"key {provider}", f"{name} {_PLACES[origin]}")
         except HealdError as error:
             yield wrong(f"key {provider}", str(error), "Set it again.")
     if not has_any:
-        text = f"none of {', '.join(dict.fromkeys(unset))} is set, and none is in the keyring"
+        text = f"none of {', '.join(dict.fromkeys(unset))} is set, and none is stored"
         fix = "export ANTHROPIC_API_KEY=…, or `heald key set anthropic`, or use a local model."
         yield missing("keys", text, fix)
 

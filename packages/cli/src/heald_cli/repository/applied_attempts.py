@@ -1,4 +1,4 @@
-"""The results of attempts that were applied to the user's working tree, and how they are undone.
+"""The results of attempts and runs in the user's working tree, and how they are undone.
 
 The states before and after are checkpoints of the working tree, as those of a session named `applied-HASH`.
 """
@@ -24,7 +24,7 @@ class ChangedMeanwhile(HealdError):
 
 
 class AppliedAttempts:
-    """The results of attempts that were applied to one working tree."""
+    """The results of attempts that were applied to one working tree, and those of runs in it."""
 
     def __init__(self, repository: GitRepository, data: Path, limits: CheckpointLimits | None = None) -> None:
         whole = replace(repository, folder=repository.top)
@@ -40,16 +40,25 @@ class AppliedAttempts:
 
         Raises ChangedMeanwhile, before anything is written, if one of them is no longer as the attempt found it.
         """
-        title = " ".join(title.split())[:80]
-        before = self.checkpoints.save(f"{_BEFORE}{title}")
+        before = self.save_before(title)
         paths = self.checkpoints.changed(base, result)
         clashes = sorted(paths & self.checkpoints.changed(base, before))
         if clashes:
             more = f" and {len(clashes) - 1} more files were" if len(clashes) > 1 else " was"
             raise ChangedMeanwhile(f"{clashes[0]}{more} changed while the attempts ran; nothing is applied.")
         self.checkpoints.restore(result, sorted(paths))
-        self.checkpoints.save(f"{_AFTER}{title}")
+        self.checkpoints.save(f"{_AFTER}{_shorten(title)}")
         return sorted(paths)
+
+    def save_before(self, title: str) -> Checkpoint:
+        """Save the state before a change."""
+        return self.checkpoints.save(f"{_BEFORE}{_shorten(title)}")
+
+    def save_after(self, before: Checkpoint, title: str) -> None:
+        """Save the state after a change. If nothing has changed since `before`, there is nothing to undo."""
+        if self.checkpoints.changed(before, self.checkpoints.save(_BASE)):
+            self.checkpoints.save(f"{_AFTER}{_shorten(title)}")
+        self.checkpoints.tidy()
 
     def undo(self) -> list[str]:
         """Undo what was applied last. Returns sentences to print; none if nothing is left to undo. Raises GitFailed."""
@@ -75,3 +84,7 @@ class AppliedAttempts:
                 undone -= 1
                 after = checkpoint if undone < 0 else None
         return None
+
+
+def _shorten(title: str) -> str:
+    return " ".join(title.split())[:80]

@@ -19,5 +19,11 @@ class AcpTable(WorkTable):
     terminal: Literal["sandbox", "editor"] = option(
         "where commands run; the editor's terminal has no sandbox", "tools", default="sandbox", user_only=True
     )
+    server: str = option(
+        "server whose sessions the editor joins, as http://127.0.0.1:7878; HEALD_TOKEN has its token",
+        without="the sessions of this machine",
+        metavar="URL",
+        user_only=True,
+    )
     data: str = DATA
     log: LevelName = LOG

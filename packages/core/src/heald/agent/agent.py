@@ -38,6 +38,7 @@ from heald.agent.text_editing import EditFormat, TextEditing
 from heald.agent.tool_search import SHARE, ToolSearch
 from heald.agent.typed_output import output_shape
 from heald.agent.written_calls import WrittenCalls
+from heald.agent.written_files import WrittenFiles
 from heald.core.arguments import check_value, checked, checks_keywords, nearest_or_all
 from heald.core.context_events import ConversationCompacted
 from heald.core.envelope import Event
@@ -285,6 +286,7 @@ class Agent(AgentBase[OutputT]):
         """Return the strategies of one conversation, those that the program gave last. The guardrails of the caller,
         `guarded`, hold too."""
         strategies: list[Strategy] = [HostedTools(), text_editing, WrittenCalls(text_editing), Reminders()]
+        strategies.append(WrittenFiles(text_editing))
         if self._tool_search is not None:
             strategies.insert(1, ToolSearch(self._tool_search))
         if handover is not None:

@@ -53,7 +53,7 @@ class AgentFiles:
 
     @classmethod
     def read(cls, paths: Iterable[Path]) -> "AgentFiles":
-        """Read the files of one folder. A faulty one is no agent, and matters only to those that need it."""
+        """Read the files of one folder. A faulty one is not an agent, and matters only to those that need it."""
         files: dict[str, AgentFile] = {}
         faults: dict[str, ConfigurationError] = {}
         for path in paths:

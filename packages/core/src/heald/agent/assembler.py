@@ -22,6 +22,9 @@ from heald.core.payload import Payload
 from heald.core.turn import StopReason
 from heald.wires.finished_call import build_call, disable_call
 
+DELTAS: frozenset[type[Payload]] = frozenset({TextDelta, ThinkingDelta, InputJsonDelta})
+"""The pieces of a message, which are most events of a log. A fold of a log only assembles the message from them."""
+
 
 class _Block:
     __slots__ = ("call", "form", "kind", "name", "parts")

@@ -164,7 +164,10 @@ class ResumedExchange(Exchange):
         self._bus.exchange = self.id
         self._started = monotonic() - self._recorded.seconds
         if not self._recorded.is_begun:
-            self._bus.publish_all([UserMessage(self.message), ConversationStart()])
+            self._bus.publish_all([UserMessage(self.message), ConversationStart(), *self._unpublished])
+
+    def _is_open(self) -> bool:
+        return self._recorded.is_begun or super()._is_open()
 
     async def _prepare(self) -> None:
         if not self._recorded.is_begun:

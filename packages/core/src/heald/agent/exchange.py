@@ -109,6 +109,7 @@ class Exchange:
         )
         self._repeats = RepeatCounter()
         self._steering: deque[Message] = deque()
+        self._unpublished: list[ConversationSteered] = []
         self._batch: CallBatch | None = None
         self._done: asyncio.Future[AgentResult[Any]] = asyncio.get_running_loop().create_future()
         self._reason = ""  # of a cancellation, or the name of the limit
@@ -177,9 +178,16 @@ class Exchange:
             return False
         message = with_time(as_user_message(prompt))
         self._steering.append(message)
-        if self.state not in (_S.NEW, _S.QUEUED):  # else it is published once the exchange is open
-            self._publish([ConversationSteered(message, client_request_id)])
+        steered = ConversationSteered(message, client_request_id)
+        if self._is_open():
+            self._publish([steered])
+        else:  # it is published once the exchange is open
+            self._unpublished.append(steered)
         return True
+
+    def _is_open(self) -> bool:
+        """Whether the log has the request."""
+        return self.state not in (_S.NEW, _S.QUEUED)
 
     def _stop_task(self) -> None:
         """Cancel the running task. Called once only, so that its cleanup is not interrupted."""
@@ -210,8 +218,7 @@ class Exchange:
     def _begin(self) -> None:
         """Publish the request."""
         self._open()
-        steering = [ConversationSteered(message) for message in self._steering]
-        self._publish([UserMessage(self.message), ConversationStart(), *steering])
+        self._publish([UserMessage(self.message), ConversationStart(), *self._unpublished])
 
     def close_unrun(self) -> None:
         """Open and close an exchange that was cancelled before it ran."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from heald.agent.assembler import MessageAssembler
+from heald.agent.assembler import DELTAS, MessageAssembler
 from heald.agent.compaction import fold_context
 from heald.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
 from heald.core.envelope import Event
@@ -108,6 +108,9 @@ class ConversationState:
     def feed(self, event: Event) -> None:
         payload = event.data
         self.seq = event.seq
+        if type(payload) in DELTAS:
+            self._assembler.feed(payload)
+            return
         if payload.layer == "stream":
             self._feed_stream(event)
             return

@@ -190,7 +190,7 @@ class TextEditing(Strategy):
             raise NothingWritten(f"{self._failure}; {_ADVICE}.")
         if self._has_changed:
             return None
-        if self._intent != "change" and not self._has_written and not _resembles_change(turn):
+        if self._intent != "change" and not self._has_written and not resembles_change(turn):
             return None
         return self._remind(NO_FILE, "The model answered without a file that could be written, so nothing has changed")
 
@@ -216,7 +216,7 @@ class TextEditing(Strategy):
     @property
     def _has_changed(self) -> bool:
         """Whether a file was changed in the exchange."""
-        return any(result.status == "ok" and result.summary != NO_CHANGE for result in self._results())
+        return any(result.status == "ok" and not result.summary.startswith(NO_CHANGE) for result in self._results())
 
     @property
     def _is_refused(self) -> bool:
@@ -250,7 +250,7 @@ class TextEditing(Strategy):
         return None
 
 
-def _resembles_change(turn: ProviderTurn) -> bool:
+def resembles_change(turn: ProviderTurn) -> bool:
     """Whether an answer without a file holds a diff, a part or a call that could not be read."""
     if turn.unread_call or _CALL_MARK.search(turn.text):
         return True

@@ -27,7 +27,7 @@ AskTrust = Callable[[Path], bool]
 """Shows a file and asks whether to trust it. Returns whether it is trusted now."""
 OTHER_VARIABLES = (
     *("HEALD_TOKEN", "HEALD_TOKEN_FILE", "HEALD_STORE_PASSWORD", "HEALD_STORE_PASSWORD_FILE"),
-    *("HEALD_CHROMIUM", "HEALD_IMAGES"),
+    *("HEALD_CHROMIUM", "HEALD_IMAGES", "HEALD_KEYS_SECRET"),
 )
 SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after", "web_allow_hosts", "secrets_show_in")
 """Lists whose values of all places count together."""

@@ -3,7 +3,7 @@
 import argparse
 from typing import Protocol
 
-from heald.core.errors import ConfigurationError
+from heald.core.errors import ConfigurationError, UnknownProvider
 from heald.providers.model import Model
 
 
@@ -16,7 +16,21 @@ class ModelOpener(Protocol):
 def named_model(options: argparse.Namespace) -> str | Model:
     """Return the model that the options name: of a provider, or at an endpoint of one's own."""
     check_endpoint(options)
-    return options.model if options.base_url is None else endpoint_model(options, options.model)
+    return complete_model(options.model) if options.base_url is None else endpoint_model(options, options.model)
+
+
+def complete_model(name: str) -> str:
+    """Return the name of a model with its provider. A name without one may be that of a model which a server of this
+    machine has."""
+    from heald.providers.resolve import find
+
+    try:
+        find(name)
+    except UnknownProvider:
+        from heald.providers.local_servers import LocalServers
+
+        return LocalServers().find_model(name) or name
+    return name
 
 
 def check_endpoint(options: argparse.Namespace) -> None:

@@ -20,3 +20,5 @@ class ResponseRequested(ClientPayload, frozen=True):
     """The SHA-256 of the request's input items as JSON. A stored session has a blob of this name."""
     continues: bool = False
     """An earlier response held the beginning of the exchange."""
+    begin: int | None = None
+    """The seq after which the response begins, if its client joined an exchange that another client had begun."""

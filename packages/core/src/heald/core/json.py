@@ -65,7 +65,7 @@ def loads(data: bytes | str) -> Any:
 
 
 def decode(decoder: "msgspec.json.Decoder[T]", data: bytes | str) -> T:
-    """Decode a typed value; ValueError if it is no JSON or has another shape."""
+    """Decode a typed value; ValueError if it is not valid JSON or has another shape."""
     try:
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

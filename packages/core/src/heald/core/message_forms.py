@@ -136,7 +136,7 @@ def _timestamp(message: JsonObject, number: int) -> float | None:
     value = message.get("timestamp")
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
-    raise ConfigurationError(f"The timestamp of message {number} is no number; give milliseconds since 1970.")
+    raise ConfigurationError(f"The timestamp of message {number} is not a number; give milliseconds since 1970.")
 
 
 def _blocks(message: JsonObject, number: int, seen: set[str]) -> list[Block]:
@@ -275,7 +275,7 @@ def _call_id(name: str, seen: set[str]) -> str:
 def _input(part: JsonObject, number: int) -> JsonObject:
     arguments = part.get("input")
     if arguments is not None and not isinstance(arguments, dict):
-        raise ConfigurationError(f"The input of a tool_use block in message {number} is no object.")
+        raise ConfigurationError(f"The input of a tool_use block in message {number} is not an object.")
     return as_object(arguments)
 
 
@@ -284,7 +284,7 @@ def _call(call: JsonObject, number: int) -> ToolCall:
     try:
         arguments = parse_strict(str(function.get("arguments") or "{}"))
     except ValueError as error:
-        raise ConfigurationError(f"The arguments of a call in message {number} are no JSON: {error}.") from None
+        raise ConfigurationError(f"The arguments of a call in message {number} are not valid JSON: {error}.") from None
     return ToolCall(id=str(call.get("id", "")), name=str(function.get("name", "")), input=as_object(arguments))
 
 

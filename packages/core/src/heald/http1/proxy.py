@@ -52,7 +52,7 @@ class HttpProxy(msgspec.Struct, frozen=True):
             user, password = unquote(parts.username or ""), unquote(parts.password or "")
             return cls(parts.scheme, host, port or _SOCKS_PORT, login=(user, password) if user or password else None)
         if parts.scheme not in PORTS:
-            raise ProxyError("it is no http://, https://, socks5:// or socks5h:// proxy")
+            raise ProxyError("it is not an http://, https://, socks5:// or socks5h:// proxy")
         return cls(parts.scheme, host, port or PORTS[parts.scheme], _basic(parts.username, parts.password))
 
 

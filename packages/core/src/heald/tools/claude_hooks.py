@@ -16,10 +16,11 @@ from heald.core.json import JsonObject, as_object, as_objects, encode
 from heald.core.messages import Text
 from heald.tools.claude_names import ClaudeCall, claude_calls
 from heald.tools.hook_process import HookExit, changed_script, find_scripts, run_hook_process
+from heald.tools.planned_call import PlannedCall
 from heald.tools.process_environment import environment_without_keys
 from heald.tools.runtime import Invocation, Next
 from heald.tools.tool_fault import ToolFault
-from heald.tools.tool_output import ToolOutput, join_output, to_content
+from heald.tools.tool_output import HOOK_REFUSED, ToolOutput, add_hook_failures, to_content
 from heald.tools.visible_text import escape_hidden
 
 Moment = Literal["PreToolUse", "PostToolUse"]
@@ -88,26 +89,39 @@ class ClaudeHooks:
     def __init__(self, hooks: Sequence[ClaudeHook], folder: str) -> None:
         self._hooks = [(hook, hook.find_scripts(folder)) for hook in hooks]
 
+    async def __call__(self, invocation: Invocation, run: Next) -> Any:
+        """Run a call between its hooks."""
+        return await self.run_around(invocation, run)
+
+    async def check(self, call: "Invocation | PlannedCall", root: str | None) -> None:
+        """Run the hooks before a call. Raises ToolFault if one refuses it."""
+        for outcome in [outcome async for outcome in self._outcomes("PreToolUse", call, root or "", None)]:
+            if outcome.refusal:
+                raise ToolFault(f"{HOOK_REFUSED} {outcome.refusal}", status="denied")
+
     async def run_around(self, invocation: Invocation, run: Next) -> Any:
         """Run a call between its hooks (middleware)."""
-        for outcome in [outcome async for outcome in self._outcomes("PreToolUse", invocation, None)]:
-            if outcome.refusal:
-                raise ToolFault(f"A hook refused this call. {outcome.refusal}", status="denied")
+        root = invocation.context.workspace.root or ""
+        if not invocation.is_checked:
+            await self.check(invocation, root)
         value = await run(invocation)
-        outcomes = [outcome async for outcome in self._outcomes("PostToolUse", invocation, value)]
-        texts = [text for outcome in outcomes for text in (outcome.refusal, outcome.context) if text]
-        return join_output([Text("\n".join(texts))], value) if texts else value
+        outcomes = [outcome async for outcome in self._outcomes("PostToolUse", invocation, root, value)]
+        failures = [outcome.refusal for outcome in outcomes if outcome.refusal]
+        return add_hook_failures(value, failures, [outcome.context for outcome in outcomes if outcome.context])
 
-    async def _outcomes(self, moment: Moment, invocation: Invocation, value: Any) -> AsyncIterator["HookOutcome"]:
-        folder = invocation.context.workspace.root or ""
-        calls = claude_calls(invocation.tool, invocation.arguments, folder)
+    async def _outcomes(
+        self, moment: Moment, planned: "Invocation | PlannedCall", folder: str, value: Any
+    ) -> AsyncIterator["HookOutcome"]:
+        calls = claude_calls(planned.tool, planned.arguments, folder)
         for hook, scripts in self._hooks:
             if hook.moment != moment:
                 continue
             for call in calls:
                 if (name := hook.matching_name(call)) is None:
                     continue
-                outcome = await _run_hook(hook, scripts, _describe(moment, name, call, invocation, value), folder)
+                outcome = await _run_hook(
+                    hook, scripts, _describe(moment, name, call, planned.call.id, folder, value), folder
+                )
                 yield outcome
                 if outcome.refusal and moment == "PreToolUse":
                     return
@@ -167,8 +181,7 @@ def _clean(value: Any) -> str:
     return escape_hidden(text.strip())[:_MAX_OUTPUT] if isinstance(text, str) else ""
 
 
-def _describe(moment: Moment, name: str, call: ClaudeCall, invocation: Invocation, value: Any) -> JsonObject:
-    folder = invocation.context.workspace.root or ""
+def _describe(moment: Moment, name: str, call: ClaudeCall, call_id: str, folder: str, value: Any) -> JsonObject:
     message: JsonObject = {
         "session_id": "",
         "transcript_path": "",
@@ -177,7 +190,7 @@ def _describe(moment: Moment, name: str, call: ClaudeCall, invocation: Invocatio
         "hook_event_name": moment,
         "tool_name": name,
         "tool_input": call.tool_input,
-        "tool_use_id": invocation.call.id,
+        "tool_use_id": call_id,
     }
     if moment == "PostToolUse":
         content = value.content if isinstance(value, ToolOutput) else to_content(value)

@@ -149,7 +149,7 @@ def _compile(schema: Any) -> "Validator":
     except jsonschema_rs.ValidationError as error:
         raise _fault(error) from None
     except ValueError as error:
-        reason = "nested too deeply" if "Recursion" in str(error) else "no JSON"
+        reason = "nested too deeply" if "Recursion" in str(error) else "not valid JSON"
         raise SchemaFault((), f"the schema is {reason}; make it simpler.") from None
 
 
@@ -179,7 +179,7 @@ def _copy(value: Any) -> Any:
         case str() | int() | float() | None:
             return value
         case _:
-            raise SchemaFault((), "the schema holds something that is no JSON; use what JSON has.")
+            raise SchemaFault((), "the schema holds a value that JSON does not have; use what JSON has.")
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -71,7 +71,9 @@ class PermissionRule(msgspec.Struct, frozen=True):
     def parse(cls, text: str) -> "PermissionRule":
         match = _RULE.match(text)
         if match is None:
-            raise ConfigurationError(f"{text!r} is no rule; write it as 'deny run_command(rm *)' or 'allow read_file'.")
+            raise ConfigurationError(
+                f"{text!r} is not a rule; write it as 'deny run_command(rm *)' or 'allow read_file'."
+            )
         verdict, tool, about = match.groups()
         named = _NAMED.match(about) if about else None
         if named is not None:

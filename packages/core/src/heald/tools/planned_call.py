@@ -20,3 +20,5 @@ class PlannedCall(msgspec.Struct):
     access: Sequence[Access]
     changed: bool = False
     """Whether the approver changed the arguments."""
+    is_checked: bool = False
+    """Whether hooks have accepted these arguments, before a person was asked about the call."""

@@ -22,9 +22,9 @@ def find_idle_rules(
 ) -> list[PermissionRule]:
     """Return the rules that match none of an agent's tools yet, and raise ConfigurationError for one that never will.
 
-    A rule for a built-in tool that the agent does not have is no mistake: rules are shared by agents. With `may_grow`
-    further tools come later, such as those of MCP servers and clients: only a name that is almost one of a tool is an
-    error then, and always for a tool of an MCP server, such as `github__search`.
+    A rule for a built-in tool that the agent does not have is not a mistake: rules are shared by agents. With
+    `may_grow` further tools come later, such as those of MCP servers and clients: only a name that is almost one of a
+    tool is an error then, and always for a tool of an MCP server, such as `github__search`.
     """
     idle = [rule for rule in rules if not _matches(rule, names)]
     if not idle:

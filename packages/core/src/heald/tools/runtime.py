@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import replace
@@ -67,6 +67,11 @@ class Invocation(msgspec.Struct):
     context: ToolContext[Any]
     planned: PlannedCall
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether hooks have accepted these arguments, before a person was asked about the call."""
+        return self.planned.is_checked and self.arguments is self.planned.arguments
+
     def values(self) -> JsonObject:
         """Return the arguments as the function accepts them."""
         if self.arguments is self.planned.arguments:
@@ -77,6 +82,17 @@ class Invocation(msgspec.Struct):
 Next = Callable[[Invocation], Awaitable[Any]]
 Middleware = Callable[[Invocation, Next], Awaitable[Any]]
 """Wraps every run. It may call the next layer, change its input or its result, or skip it."""
+
+
+@runtime_checkable
+class CheckingMiddleware(Protocol):
+    """Middleware that can refuse a call before a person is asked about it."""
+
+    def __call__(self, invocation: Invocation, run: Next, /) -> Awaitable[Any]: ...
+
+    async def check(self, call: PlannedCall, root: str | None, /) -> None:
+        """Raise ToolFault if the call, in the folder `root`, is refused."""
+        ...
 
 
 HandOver = Callable[[str, str, ToolContext[Any]], Awaitable[str]]
@@ -153,6 +169,7 @@ class ToolRuntime:
 
     def _wrap(self, middleware: Sequence[Middleware], cache: ResultCache | None) -> None:
         self.middleware = middleware
+        self._checks = [layer.check for layer in middleware if isinstance(layer, CheckingMiddleware)]
         self._cache = cache
         self._is_plain = not middleware and cache is None
         self._run: Next = _compose(middleware, self._invoke)
@@ -418,6 +435,9 @@ class ToolRuntime:
             return planned
         if (unanswerable := self.approvals.find_unanswerable(planned.tool.name)) is not None:
             raise ToolFault(str(unanswerable), status="denied")
+        for check in self._checks:
+            await check(planned, self.workspace.root)
+        planned.is_checked = True
         await self.refresh_secrets(planned.tool)
         mask = self.secret_mask
         diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace, mask)

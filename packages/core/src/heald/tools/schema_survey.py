@@ -297,4 +297,4 @@ def _join(base: str, reference: str, place: Path) -> str:
     try:
         return urljoin(base, reference) if not reference.startswith("urn:") else reference
     except ValueError:
-        raise SchemaFault(place, f"{quote(reference)} is no address.") from None
+        raise SchemaFault(place, f"{quote(reference)} is not an address.") from None

@@ -265,7 +265,7 @@ def _compile(texts: Iterable[bytes]) -> re.Pattern[bytes]:
 
 
 def _is_apart(data: bytes, start: int, end: int) -> bool:
-    """Return whether no word continues before or behind a place. A letter of an escaped line break is no word."""
+    """Return whether no word continues before or behind a place. A letter of an escaped line break is not a word."""
     before = b"" if data[max(start - 2, 0) : start] in _ESCAPED_BREAKS else data[max(start - 1, 0) : start]
     return not any(char.isalnum() or char == b"_" for char in (before, data[end : end + 1]))
 
@@ -310,7 +310,7 @@ def _base64_end(text: str, most: int) -> str:
 
 
 def _length_with_breaks(text: str, characters: int) -> int:
-    """Return the length of the end of a text with so many characters that are no line breaks or padding."""
+    """Return the length of the end of a text with so many characters that are not line breaks or padding."""
     length = 0
     for char in reversed(text):
         if characters <= 0:

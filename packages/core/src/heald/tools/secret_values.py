@@ -18,7 +18,7 @@ from heald.config.secrets import is_secret
 from heald.core.lazy import lazy_pattern
 
 ENVIRONMENT = "the environment"
-"""The source of values that are no part of a file."""
+"""The source of values that are not part of a file."""
 MIN_LENGTH = 8
 """Characters of the shortest value that is hidden wherever it appears."""
 _WORDS_LENGTH = 16

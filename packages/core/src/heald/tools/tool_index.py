@@ -12,7 +12,7 @@ _WORD = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 _NAME_WEIGHT, _DESCRIPTION_WEIGHT, _ARGUMENT_WEIGHT = 4, 2, 1
 """How often a word counts by the place where it stands."""
 _SATURATION, _LENGTH_SHARE = 1.2, 0.5
-"""The usual constants k1 and b of BM25. b is small: a long description is no fault of a tool."""
+"""The usual constants k1 and b of BM25. b is small: a long description is not a fault of a tool."""
 _ENDINGS = ("ers", "ing", "ies", "es", "er", "ed", "s", "e", "y")
 _COMMON_WORDS = (
     "a all an and any are as at be by can do does for from has have how i if in into is it its me my new of on one or "

@@ -12,6 +12,12 @@ from heald.core.messages import File, Image, ResultPart, Text
 Parts = str | list[ResultPart]
 NO_CHANGE = "no change"
 """The summary of an edit that left the files as they were."""
+HOOK_FAILED = "a hook failed"
+"""The end of the summary of a call whose hook failed after it."""
+HOOK_REFUSED = "A hook refused this call."
+"""The begin of the result of a call that a hook refused."""
+HOOK_DATA = "hook_failures"
+"""The field of a result's data with the words of the hooks that failed after the call."""
 
 
 class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +86,19 @@ def join_output(pieces: Sequence[ResultPart], value: Any) -> ToolOutput:
         parts[-1] = Text(f"{last.text}{gap}{part.text}")
     only = parts[0] if len(parts) == 1 else None
     return msgspec.structs.replace(output, content=only.text if isinstance(only, Text) else parts)
+
+
+def add_hook_failures(value: Any, failures: Sequence[str], notes: Sequence[str] = ()) -> Any:
+    """Return the output of a tool with what hooks wrote about it before it. `failures` mark the call as failed."""
+    texts = [*failures, *notes]
+    if not texts:
+        return value
+    output = join_output([Text("\n".join(texts))], value)
+    if not failures:
+        return output
+    summary = f"{output.summary}; {HOOK_FAILED}" if output.summary else HOOK_FAILED
+    data: JsonObject = {**(output.data or {}), HOOK_DATA: "\n".join(failures)}
+    return msgspec.structs.replace(output, summary=summary, data=data)
 
 
 def _as_json(value: Any) -> str:

@@ -384,7 +384,7 @@ def mask_keys(text: str) -> str:
 
 
 def error_from_unexpected_body(content_type: str, body: bytes) -> ProviderError:
-    """The error for a response of status 200 that is no stream: a login page, a proxy's notice, plain text."""
+    """The error for a response of status 200 that is not a stream: a login page, a proxy's notice, plain text."""
     return error_from_body(body) or MalformedResponse(
         f"The server answered 200 with {content_type or 'no content type'} instead of a stream; "
         "check the base URL and what stands between.",

@@ -68,6 +68,11 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     """The context of its models in tokens, if the server does not report it. A longer conversation is shortened."""
     upload_over: int | None = None
     """Files are uploaded first if a request would hold more bytes of data than this; the server has a Files API."""
+    text_completion: Literal["completions", "beta", "fim", "infill", "none"] = "completions"
+    """Where the text of a prompt is completed: `/completions`, the same below `/beta` (DeepSeek), `/fim/completions`
+    (Mistral), `/infill` for a prompt with a suffix (llama.cpp), or nowhere."""
+    embeddings: Literal["dimensions", "output_dimension", "none"] = "dimensions"
+    """The field of `/embeddings` that the length of a vector stands in; `none` if there are no embeddings."""
     context_cap: int = 16_384
     """Ollama: the largest context, in tokens, that is requested. A larger one needs more memory."""
 

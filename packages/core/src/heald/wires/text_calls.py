@@ -64,7 +64,7 @@ class TextCalls:
         """The text ends with something that looks like a call and is none that can be read."""
 
     def skip_plain(self, text: str) -> bool:
-        """Skip the next piece of text if it is no part of a call. Returns False if it must be fed."""
+        """Skip the next piece of text if it is not part of a call. Returns False if it must be fed."""
         if self._held or self._at_line_start or self._calls or _PLAIN.fullmatch(text) is None:
             return False
         self._context.feed(text)
@@ -263,7 +263,7 @@ class TextCalls:
         self._at_line_start = True
 
     def _release(self, parts: list[Part]) -> None:
-        """Pass on the first character or fence of a text that is no call."""
+        """Pass on the first character or fence of a text that is not a call."""
         size = 3 if self._form == "fenced" else max(len(self._held) - len(self._held.lstrip(" \t")), 0) + 1
         self._form = self._quotation = ""
         text, self._held = self._held[:size], self._held[size:]

@@ -5,7 +5,7 @@ from typing import Any
 from heald.core.turn import Usage
 
 _MOST = 1 << 53
-"""A count above it is no count: a float does not hold it exactly."""
+"""A count above it is not a count: a float does not hold it exactly."""
 
 
 def disjoint_usage(
@@ -35,7 +35,7 @@ def disjoint_usage(
 def _counts_reasoning_apart(prompt: int, completion: int, reasoning: int, total: int | None) -> bool:
     """Whether reasoning is counted beside the completion, as xAI and some gateways do: the total or its size shows it.
 
-    A small excess is no proof: servers that estimate reasoning overshoot by a fifth.
+    A small excess is not a proof: servers that estimate reasoning overshoot by a fifth.
     """
     return total == prompt + completion + reasoning or reasoning > completion * 1.25
 

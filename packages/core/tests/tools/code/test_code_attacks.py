@@ -12,6 +12,7 @@ from program_bench import ProgramRun, price, run_program
 
 import heald
 from heald.tools.code.program import MAX_BYTES, MAX_CALLS, MAX_LINE
+from heald.tools.shell.process import Process
 
 CANARY = "CANARY-0123456789"
 CHANNEL = "import os, sys\nfd = int(sys.argv[1])\n"
@@ -171,6 +172,20 @@ async def test_a_huge_line_ends_the_program() -> None:
     program = f"{CHANNEL}\nwhile True:\n    os.write(fd, b'x' * 65536)"
     result = await run_program(program)
     assert result.text.startswith(f"(The program wrote a line of more than {MAX_LINE:,} bytes")
+
+
+async def test_a_program_whose_end_takes_a_while_does_not_see_its_channel_close(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = Process.stop
+
+    async def stop_late(process: Process) -> None:
+        await asyncio.sleep(0.5)
+        await stop(process)
+
+    monkeypatch.setattr(Process, "stop", stop_late)
+    result = await run_program(f"{CHANNEL}\nwhile True:\n    os.write(fd, b'x' * 65536)")
+    assert result.text.startswith("(The program wrote a line")
 
 
 async def test_arguments_that_are_too_long_are_an_error_of_the_call() -> None:

@@ -108,7 +108,7 @@ async def test_one_page_of_25_megabytes_is_refused_at_once() -> None:
     start = time.monotonic()
     async with Ticks(), McpServers([hostile("pages=1", connect_timeout=60.0)]) as servers:
         assert "too large" in str(servers.failures["bad"])
-        assert time.monotonic() - start < 30
+        assert time.monotonic() - start < 55  # before the connection times out
 
 
 async def test_a_list_without_end_is_cut() -> None:

@@ -92,7 +92,7 @@ async def _run_all(evaluations: Sequence[Evaluation], options: argparse.Namespac
 
 
 class CaseProgress:
-    """Prints each outcome as it comes and, on a terminal, which cases run."""
+    """Prints each outcome at once and, on a terminal, which cases run."""
 
     def __init__(self, total: int, options: argparse.Namespace) -> None:
         self.total = total

@@ -143,6 +143,8 @@ class Program:
                     await self._begin_call(line, writer)
         except ValueError:  # of `readline`
             self._stop(f"The program wrote a line of more than {MAX_LINE:,} bytes to the channel of its calls.")
+            if self._stopping is not None:
+                await asyncio.wait([self._stopping])  # a program that sees its channel close could print an error first
         finally:
             writer.transport.abort()
 

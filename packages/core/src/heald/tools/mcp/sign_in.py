@@ -41,7 +41,7 @@ logging.getLogger("mcp.client.auth.oauth2").addFilter(_WithoutDetails())
 
 
 class SignIn:
-    """Authorizes requests to servers. `open_page` shows the user the page to sign in; None if there is no user."""
+    """Authorizes requests to servers. `open_page` shows the user the sign-in page; None if there is no user."""
 
     def __init__(self, open_page: OpenPage | None = None, *, store: Callable[[str], TokenStore] = TokenStore) -> None:
         self._open_page = open_page

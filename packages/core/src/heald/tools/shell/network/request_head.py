@@ -54,7 +54,7 @@ class ProxyRequest:
 
 
 def parse_request_head(head: bytes) -> ProxyRequest:
-    """Parse a head, without the empty line at its end. Raises BadRequest, or ToolFault for a target that is no host."""
+    """Parse a head, without the empty line at its end. Raises BadRequest, or ToolFault if the target is not a host."""
     lines = head.decode("latin-1").split("\r\n")
     match = _REQUEST_LINE.match(lines[0])
     if match is None:

@@ -1,0 +1,1 @@
+"""The story of `heald demo`, and the picture that it begins with."""
