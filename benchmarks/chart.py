@@ -1,6 +1,6 @@
-"""The chart of the README, drawn from figures.json: one panel a scenario, one bar a row, on a logarithmic scale.
+"""The chart of docs/benchmarks.md, drawn from figures.json: a panel for each scenario, on a logarithmic scale.
 
-python -m benchmarks.chart            draw it anew, and put the table into the README
+python -m benchmarks.chart            draw it anew, and put the table into docs/benchmarks.md
 python -m benchmarks.chart --check    only say whether chart and table are those of the figures
 """
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks import fan_out_figures, served_figures
-from benchmarks.figures import ROWS, SCENARIOS, Figures, Range, read, readme_table
+from benchmarks.figures import ROWS, SCENARIOS, Figures, Range, costs_table, read
 
 ROOT = Path(__file__).resolve().parents[1]
 CHART = ROOT / "docs" / "images" / "costs.svg"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 _TABLE = re.compile(rf"^\| row \| {next(iter(SCENARIOS.values()))} \|.*\n(?:\|.*\n)*", re.M)
 
 _LABELS, _PANEL, _GAP, _HEAD, _ROW, _FOOT = 168, 176, 18, 44, 24, 40
@@ -102,10 +102,14 @@ def stale(figures: Figures) -> list[str]:
         problems.append(
             "docs/images/costs.svg is not drawn from benchmarks/figures.json; run python -m benchmarks.chart."
         )
-    if readme_table(figures) not in README.read_text("utf-8"):
-        problems.append("README.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart.")
-    if served_figures.table(served_figures.read()) not in README.read_text("utf-8"):
-        problems.append("README.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live.")
+    if costs_table(figures) not in PAGE.read_text("utf-8"):
+        problems.append(
+            "docs/benchmarks.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart."
+        )
+    if served_figures.table(served_figures.read()) not in PAGE.read_text("utf-8"):
+        problems.append(
+            "docs/benchmarks.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live."
+        )
     if fan_out_figures.table(fan_out_figures.read()) not in fan_out_figures.PAGE.read_text("utf-8"):
         problems.append(
             "benchmarks/README.md does not hold the table of fan_out.json; run python -m benchmarks.fan_out."
@@ -114,16 +118,16 @@ def stale(figures: Figures) -> list[str]:
 
 
 def renew(figures: Figures) -> None:
-    """Draw the chart, and put the table in the place of the one that the README has."""
+    """Draw the chart, and put the table in the place of the one that the page has."""
     CHART.write_text(draw(figures), "utf-8")
-    text, count = _TABLE.subn(readme_table(figures) + "\n", README.read_text("utf-8"))
+    text, count = _TABLE.subn(costs_table(figures) + "\n", PAGE.read_text("utf-8"))
     if count != 1:
-        raise SystemExit("README.md has no table of the costs to put the new one in place of.")
-    README.write_text(text, "utf-8")
+        raise SystemExit("docs/benchmarks.md has no table of the costs to put the new one in place of.")
+    PAGE.write_text(text, "utf-8")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.chart", description="The chart of the README.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chart", description="The chart of docs/benchmarks.md.")
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if something is out of date")
     options = parser.parse_args()
     figures = read()

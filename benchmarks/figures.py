@@ -1,6 +1,6 @@
-"""The figures that the README shows: what each row costs as a multiple of the bare loop, kept in figures.json.
+"""The figures of docs/benchmarks.md: what each row costs as a multiple of the bare loop, kept in figures.json.
 
-A full run of `benchmarks.run` writes the file; the README's table and its chart are made from it and from nothing else.
+A full run of `benchmarks.run` writes the file; the page's table and its chart are made from it and from nothing else.
 """
 
 import json
@@ -21,7 +21,7 @@ SCENARIOS: Mapping[str, str] = {
     "args-200k": "200 KB of arguments",
 }
 ROWS: Mapping[str, str] = {
-    "heald": "heald, a session",
+    "heald": "heald, one provider session",
     "heald-agent": "heald.Agent, all events",
     "anthropic": "anthropic SDK",
     "openai": "openai SDK",
@@ -51,7 +51,7 @@ class Figures:
 
 
 def figures_of(results: Results) -> Figures:
-    """What a run found, as the README tells it."""
+    """What a run found, as the page shows it."""
     multiples: dict[str, dict[str, Range]] = {}
     for row, wire, scenario in results.cells():
         cell = results.figures((row, wire, scenario))
@@ -76,8 +76,8 @@ def write(figures: Figures, path: Path = FILE) -> None:
     path.write_text(json.dumps(figures.as_json(), indent=1) + "\n", "utf-8")
 
 
-def readme_table(figures: Figures) -> str:
-    """The table of the README, as GitHub markdown."""
+def costs_table(figures: Figures) -> str:
+    """The table of the page, as GitHub markdown."""
     lines = ["| row | " + " | ".join(SCENARIOS.values()) + " |", "|---" * (len(SCENARIOS) + 1) + "|"]
     for row, title in ROWS.items():
         cells = [_format_range(figures.get(row, scenario)) for scenario in SCENARIOS]

@@ -148,6 +148,13 @@ def _python() -> str:
     raise SystemExit("The packages of the benchmarks are not installed; run `make bench-environment` once.")
 
 
+def enter_environment(module: str) -> None:
+    """Go on as `python -m module` in the environment of the benchmarks, if this interpreter lacks their packages."""
+    python = _python()
+    if python != sys.executable:
+        os.execv(python, [python, "-m", module, *sys.argv[1:]])
+
+
 def _pipe(stream: IO[str] | None) -> IO[str]:
     assert stream is not None
     return stream

@@ -1,6 +1,6 @@
 """Runs the benchmarks: all rows against one mock server, interleaved, and prints the tables.
 
-python -m benchmarks.run                                   everything; renews figures.json and the README's chart
+python -m benchmarks.run                                   everything; renews figures.json and docs/benchmarks.md
 python -m benchmarks.run --rows bare,heald --wires chat     a part of it
 python -m benchmarks.run --rounds 20 --json results.json   longer, and kept
 python -m benchmarks.run --quick                           two short rounds, imports timed once
@@ -38,7 +38,7 @@ class Options:
     """Fresh interpreters for each import and each first turn."""
     json_path: Path | None
     keep: bool
-    """Whether it is the run that the README tells of: all of everything, for as long as it takes."""
+    """Whether it is the run that docs/benchmarks.md shows: all of everything, for as long as it takes."""
     verbose: bool
 
 
@@ -176,7 +176,7 @@ def _keep(results: Results) -> None:
     stored = figures.figures_of(results)
     figures.write(stored)
     chart.renew(stored)
-    print("\nbenchmarks/figures.json, and with it the chart and the table of the README, are those of this run.")
+    print("\nbenchmarks/figures.json, and the chart and table of docs/benchmarks.md, are those of this run.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The figures of the served path that the README shows, kept in served.json. `benchmarks.live` writes them."""
+"""The figures of the served path in docs/benchmarks.md, stored in served.json. `benchmarks.live` writes them."""
 
 import json
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.report import machine
 
 FILE = Path(__file__).with_name("served.json")
-README = Path(__file__).resolve().parents[1] / "README.md"
-_HEAD = "| server | CPU a delta | beside the proxy | lag, median | lag, p99 | agents a core |"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+_HEAD = "| server | CPU per delta | relative to the proxy | median lag | p99 lag | agents per core |"
 _TABLE = re.compile(rf"^{re.escape(_HEAD)}\n(?:\|.*\n)*\n.*\n", re.M)
 
 
@@ -51,21 +51,27 @@ BASELINE = "bare proxy"
 
 
 def table(served: Served) -> str:
-    """The table of the README, as GitHub markdown, with a line below it that says how it was measured."""
+    """The table of the page, as GitHub markdown, with a line below it that says how it was measured."""
     base = next((row.cpu for row in served.rows if row.name == BASELINE), None)
     lines = [_HEAD, "|---|---:|---:|---:|---:|---:|"]
     for row in served.rows:
         times = f"{row.cpu / base:.1f} ×" if base else "–"
-        lags = f"{row.median:.1f} ms | {row.p99:.0f} ms"
+        lags = f"{row.median:.1f} ms | {row.p99:.1f} ms"
         lines.append(f"| {row.name} | {row.cpu:.0f} µs | {times} | {lags} | {1e6 / row.cpu / served.pace:.0f} |")
-    how = f"{served.agents} agents at once, {served.pace} deltas a second each. {served.machine}"
+    place = f"{without_load(served.machine)}, {served.measured}."
+    how = f"{served.agents} agents at once, {served.pace} deltas a second each. {place}"
     return "\n".join([*lines, "", how])
 
 
 def keep(served: Served) -> None:
-    """Keep the figures, and put the table in the place of the one that the README has."""
+    """Keep the figures, and put the table in the place of the one that the page has."""
     FILE.write_text(json.dumps(asdict(served), indent=1) + "\n", "utf-8")
-    put_table(README, _TABLE, table(served))
+    put_table(PAGE, _TABLE, table(served))
+
+
+def without_load(machine: str) -> str:
+    """Return the machine and its Python, without the load averages, which the file of results keeps."""
+    return machine.partition("; load average")[0].rstrip(".")
 
 
 def put_table(page: Path, old: re.Pattern[str], new: str) -> None:

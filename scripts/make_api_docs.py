@@ -1,4 +1,4 @@
-"""Writes docs/api.md, the reference of the public names, from the doors. `make docs` runs it; a test sees to that.
+"""Writes docs/api.md, the reference of the public names, from the modules. `make docs` runs it; a test sees to that.
 
 Signatures and docstrings are read from the source, so that every version of Python writes the same page.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-DOORS = (
+MODULES = (
     "heald",
     "heald.sessions",
     "heald.providers",
@@ -30,18 +30,18 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 _HEAD = """# API reference
 
 This page is made from the code by `make docs`. It lists every public name. All other names are private and may change
-without notice. Import from these modules only: {doors}. `import heald` gives access to those of `heald`.
+without notice. Import from these modules only: {modules}. `import heald` gives access to those of `heald`.
 """
 _WIDTH = 100
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def api_page() -> str:
-    listed = ", ".join(f"[`{door}`](#{door.replace('.', '')})" for door in DOORS)
-    return "\n".join([_HEAD.format(doors=listed), *(_door(name) for name in DOORS)])
+    listed = ", ".join(f"[`{module_name}`](#{module_name.replace('.', '')})" for module_name in MODULES)
+    return "\n".join([_HEAD.format(modules=listed), *(_describe_module(name) for name in MODULES)])
 
 
-def _door(name: str) -> str:
+def _describe_module(name: str) -> str:
     module = importlib.import_module(name)
     doc = inspect.getdoc(module) or ""
     if name == "heald.events":
@@ -52,10 +52,10 @@ def _door(name: str) -> str:
     return "\n".join([f"## {name}\n\n{doc}\n", *entries])
 
 
-def _entry(door: ModuleType, name: str, value: Any) -> str:
+def _entry(module: ModuleType, name: str, value: Any) -> str:
     node = _definition(value)
     if node is None:
-        return _alias(door, name) or f"### {name}\n\nA `{type(value).__name__}`.\n"
+        return _alias(module, name) or f"### {name}\n\nA `{type(value).__name__}`.\n"
     doc = _described(ast.get_docstring(node))
     if isinstance(node, ast.ClassDef):
         line = _code(f"class {name}", _class_parameters(node))
@@ -65,9 +65,9 @@ def _entry(door: ModuleType, name: str, value: Any) -> str:
     return f"### {name}\n\n{_code(f'{keyword} {name}', _parameters(node), _returns(node))}\n{doc}\n"
 
 
-def _alias(door: ModuleType, name: str) -> str | None:
+def _alias(module: ModuleType, name: str) -> str | None:
     """The entry of a name that is assigned: a union of types, or a constant."""
-    imports = (node for node in ast.walk(ast.parse(inspect.getsource(door))) if isinstance(node, ast.ImportFrom))
+    imports = (node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom))
     home = next((node.module for node in imports if name in {imported.name for imported in node.names}), None)
     body = ast.parse(inspect.getsource(importlib.import_module(home))).body if home is not None else []
     for node, following in zip(body, [*body[1:], None], strict=True):

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from heald_server.protocols.ai_sdk.chat_body import CHAT_PARAMETERS
+from heald_server.protocols.openai.embedding_routes import EMBEDDING_PARAMETERS
 from heald_server.protocols.openai.request import COMPLETION_PARAMETERS
+from heald_server.protocols.openai.text_request import TEXT_PARAMETERS
 from heald_server.protocols.responses.request import RESPONSE_PARAMETERS
 from heald_server.protocols.shared.conversation_names import CONVERSATION_HEADERS, SESSION_HEADER
 from heald_server.protocols.shared.parameter_table import DROPPED_HEADER, ParameterTable
@@ -39,10 +41,10 @@ def page() -> str:
     ]
     ending = (
         "\nWithout a name a request begins a new session from the messages that it holds. `user`, `metadata` and "
-        "`prompt_cache_key` are no names:\nconversations share them.\n"
+        "`prompt_cache_key` are not names:\nconversations share them.\n"
     )
-    tables = [_section(table) for table in (COMPLETION_PARAMETERS, RESPONSE_PARAMETERS, CHAT_PARAMETERS)]
-    return _HEAD + "\n".join(rows) + "\n" + ending + "".join(tables)
+    tables = (COMPLETION_PARAMETERS, RESPONSE_PARAMETERS, TEXT_PARAMETERS, EMBEDDING_PARAMETERS, CHAT_PARAMETERS)
+    return _HEAD + "\n".join(rows) + "\n" + ending + "".join(map(_section, tables))
 
 
 def _section(table: ParameterTable) -> str:
