@@ -1,25 +1,31 @@
 # make test       set up what is missing, then check and test everything
 #                 (PACKAGE=studio: one package of packages/ and those that it rests on)
-# make test-fast  the core, the wires, the dialects, the engine: about 45 seconds
+# make test-fast  the core, the wires, the dialects, the engine: about half a minute
 # make clients    all third-party clients against the server
 # make check      format, lint, types and the layering test only
 # make run        the server with its page; needs neither a key nor a network
-# make demo       an agent at work over every wire, in the terminal
+# make demo       a picture becomes a page and an agent asks before it changes it, in the terminal
 # make made       the generated files: the built page, the libraries of previews, the price list, models and icons
 # make dist       all wheels, in dist/
 # make fresh      try the wheels and the targets on an empty home, in an empty environment
+# make stranger   try the README and the tutorial from the wheels, with every Python that is installed
+#                 (STRANGER="--python python3.13": with one)
 # make bench      the benchmark tables, against peers, in interleaved runs, a quarter of an hour
 #                 (BENCH="--rows bare,heald" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
 # make bench-check  this checkout against the last release, interleaved; fails where a row is over 10 % worse (AGAINST=commit)
+# make bench-served  what serving a delta costs, compared with other servers
 # make tasks      small coding and tool tasks with any model, compared with other agents:
 #                 make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1, or LOCAL=calls to fetch a small model and its server
 # make eval       rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
 #                 (JOBS=2 for two processes, RESUME=1 to continue a run that was stopped)
 #                 make eval PAGES=folder: any folder of pictures NAME.png with their documents NAME.html, such as Design2Code;
 #                 COUNT=20 draws so many of each group; the report is build/public-pages/report/report.html
+# make hops       one exchange in eight clients: a thousand random hops with cut connections and killed servers
+#                 (HOPS=250: fewer; SEED=9: other ones)
 # make attack     try every attack of docs/attacks.md and attacks/*.toml, and print a table
 #                 (ATTACK="--only preview": the rows that contain a word)
 # make conform-sdks  compare the wires with the types of the providers' newest packages, and renew docs/wire-currency.md
+# make recording  the recording of the README, from the real page
 # make docs       renew the pages that are generated from the types
 # make docs-site  the documentation site, in build/site
 # make lock       renew the pinned requirements after a change of a pyproject.toml
@@ -45,31 +51,33 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit attack chaos conform-sdks fuzz fuzz-wires fresh bench bench-check bench-environment tasks eval docs \
+.PHONY: test suite test-fast clients check style types run recording demo made dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
 	docs-site lock clean system
 
 # The types are checked beside the tests.
 test: system made style
 	@$(MAKE) --no-print-directory -j 2 types suite
 
-# Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
-# A run that did not come to its end has failed.
+# Real browsers, sockets and signals, beside a thousand other tests. Nothing is tried twice.
 suite: .venv/ready
-	$(BIN)/pytest $(PARALLEL) $(TESTS) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
-		$(BIN)/pytest -v $(TESTS) --last-failed --last-failed-no-failures=none; }
+	$(BIN)/pytest $(PARALLEL) $(TESTS)
 
 CORE := packages/core/tests
-FAST := tests/test_layers.py tests/test_doors.py $(CORE)/core $(CORE)/wires $(CORE)/tools/workspace \
-	$(wildcard $(CORE)/tools/test_*.py $(CORE)/agent/test_features_*.py $(CORE)/agent/test_folds_*.py) \
-	$(filter-out %_random.py,$(wildcard packages/server/tests/dialects/test_*.py)) \
-	$(wildcard $(CORE)/providers/test_http1_*.py $(CORE)/providers/test_provider_turns.py $(CORE)/providers/test_provider_retry.py)
+# Files of these folders that try thousands of inputs or start processes: two seconds and more each.
+SLOW := %_random.py %_races.py %_robustness.py %_tunnel.py %_chain.py %/test_visible_text.py %/test_features_files.py \
+	%/test_result_size.py %/test_history_on_wires.py
+FAST := tests/test_layers.py tests/test_public_modules.py $(filter-out $(SLOW),$(wildcard packages/server/tests/dialects/test_*.py \
+	$(CORE)/core/test_*.py $(CORE)/wires/test_*.py $(CORE)/tools/workspace/test_*.py $(CORE)/tools/test_*.py \
+	$(CORE)/agent/test_features_*.py $(CORE)/agent/test_folds_*.py \
+	$(CORE)/providers/test_http1_*.py $(CORE)/providers/test_provider_turns.py $(CORE)/providers/test_provider_retry.py))
 
 test-fast: .venv/ready
 	$(BIN)/pytest --processes $(CORES) $(FAST) --hypothesis-profile=fast
 
-# Third-party clients, installed from their registries into the user's cache.
+# Third-party clients, installed from their registries into the user's cache. Their results are in docs/clients.md.
 clients: .venv/ready
-	$(BIN)/pytest -m "clients or not clients" packages/*/tests/clients
+	$(BIN)/pytest -m "clients or not clients" packages/*/tests/clients; status=$$?; \
+		$(BIN)/python scripts/make_client_docs.py; exit $$status
 
 check: style types
 	$(BIN)/pytest tests/test_layers.py
@@ -79,11 +87,16 @@ style: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/check_english.py
 
+# What has not changed since it was last checked is not checked again; TYPES=--all checks everything.
 types: .venv/ready
-	$(BIN)/pyright $(TYPED)
+	$(BIN)/python scripts/check_types.py $(TYPES) $(TYPED)
 
 run: .venv/ready made
 	$(BIN)/heald serve $(SERVE)
+
+# The recording of the README, light and dark; needs Chromium.
+recording: .venv/ready made
+	$(BIN)/python scripts/recording.py
 
 demo: .venv/ready
 	$(BIN)/heald demo
@@ -104,6 +117,13 @@ audit: .venv/ready
 
 chaos: .venv/ready
 	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
+	$(BIN)/python -m benchmarks.nodes.rounds --stall 2 4 8 20 --restart $(NODE_ROUNDS)
+	$(BIN)/python -m benchmarks.nodes.rounds --freeze-news $(NODE_ROUNDS)
+
+HOPS ?= 1000
+SEED ?= 1
+hops: .venv/ready
+	HEALD_HOPS=$(HOPS) HEALD_HOPS_SEED=$(SEED) $(BIN)/pytest -s packages/heald/tests/hops
 
 attack: .venv/ready
 	$(BIN)/python scripts/run_attacks.py --processes $(CORES) $(ATTACK)
@@ -119,6 +139,10 @@ fuzz: .venv/ready
 fuzz-wires: .venv/ready
 	HEALD_FUZZ_ROUNDS=$(ROUNDS) HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -s packages/core/tests/recordings/test_mutated_streams.py
 
+# The README and the tutorial from the wheels, in an empty environment for each Python that is installed.
+stranger: .venv/ready dist
+	$(BIN)/python scripts/stranger.py $(STRANGER)
+
 fresh:
 	sh scripts/fresh_machine.sh --make
 
@@ -131,6 +155,10 @@ bench-environment: .venv-bench/ready
 # This checkout against the last release (AGAINST=commit), interleaved; fails where a row is over 10 % worse.
 bench-check: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.check $(if $(AGAINST),--against $(AGAINST))
+
+# What serving a delta costs, compared with other servers; renews the table of docs/benchmarks.md.
+bench-served: .venv-bench/ready
+	$(BIN)/python -m benchmarks.live $(QUICK)
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)

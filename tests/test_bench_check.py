@@ -1,7 +1,6 @@
 """The comparison of two checkouts by `benchmarks.check`."""
 
 import pytest
-
 from benchmarks.check import compare
 
 

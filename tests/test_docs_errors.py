@@ -5,7 +5,7 @@ import re
 
 from heald.core.errors import HealdError, ProviderError
 from repository import ROOT
-from test_doors import DOORS
+from test_public_modules import MODULES
 
 PAGE = ROOT / "docs" / "errors.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| `(\w+)` \|(?: (yes|no) \|)? (.+)$", re.M)
@@ -13,12 +13,12 @@ _ROW = re.compile(r"^\| `([\w.]+)` \| `(\w+)` \|(?: (yes|no) \|)? (.+)$", re.M)
 
 def _public_errors() -> dict[str, type[HealdError]]:
     errors: dict[str, type[HealdError]] = {}
-    for door in DOORS:
-        module = importlib.import_module(door)
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
         for name in module.__all__:
             kind = getattr(module, name)
             if isinstance(kind, type) and issubclass(kind, HealdError):
-                errors[f"{door}.{name}"] = kind
+                errors[f"{module_name}.{name}"] = kind
     return errors
 
 

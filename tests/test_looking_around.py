@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 import heald
-from test_doors import DOORS
+from test_public_modules import MODULES
 
-CORE = [door for door in DOORS if door.startswith("heald") and not door.startswith("heald_")]
+CORE = [name for name in MODULES if name.startswith("heald") and not name.startswith("heald_")]
 _WITHOUT_MCP = """
 import importlib, importlib.util, pydoc
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name == "mcp" else find_spec(name, package)
 import heald
-for door in {doors}:
-    module = importlib.import_module(door)
-    assert all(hasattr(module, name) for name in dir(module)), door
-    exec(f"from {{door}} import *", {{}})
+for module_name in {module_names}:
+    module = importlib.import_module(module_name)
+    assert all(hasattr(module, name) for name in dir(module)), module_name
+    exec(f"from {{module_name}} import *", {{}})
     pydoc.render_doc(module)
 try:
     heald.McpServers()
@@ -40,9 +40,9 @@ except heald.HealdError:
 """
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_dir_lists_every_public_name_and_each_is_there(door: str) -> None:
-    module = importlib.import_module(door)
+@pytest.mark.parametrize("module_name", MODULES)
+def test_dir_lists_every_public_name_and_each_is_there(module_name: str) -> None:
+    module = importlib.import_module(module_name)
     assert set(module.__all__) <= set(dir(module))
     assert not [name for name in dir(module) if not hasattr(module, name)]
 
@@ -54,7 +54,7 @@ def test_dir_lists_names_that_were_not_used_yet() -> None:
 
 
 def test_a_package_that_is_missing_is_an_error_only_when_it_is_used() -> None:
-    code = textwrap.dedent(_WITHOUT_MCP).format(doors=CORE)
+    code = textwrap.dedent(_WITHOUT_MCP).format(module_names=CORE)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sentence, looks, caught = done.stdout.strip().splitlines()
@@ -63,17 +63,17 @@ def test_a_package_that_is_missing_is_an_error_only_when_it_is_used() -> None:
     assert caught == "caught"
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_help_works_for_every_public_name(door: str) -> None:
-    module = importlib.import_module(door)
+@pytest.mark.parametrize("module_name", MODULES)
+def test_help_works_for_every_public_name(module_name: str) -> None:
+    module = importlib.import_module(module_name)
     for name in module.__all__:
         if callable(value := getattr(module, name)):
             assert pydoc.render_doc(value)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_public_class_and_function_has_a_docstring_of_its_own(door: str) -> None:
-    module = importlib.import_module(door)
+@pytest.mark.parametrize("module_name", MODULES)
+def test_every_public_class_and_function_has_a_docstring_of_its_own(module_name: str) -> None:
+    module = importlib.import_module(module_name)
     undocumented: list[str] = []
     for name in module.__all__:
         value = getattr(module, name)
@@ -111,11 +111,11 @@ _PRIVATE = {"DepsT", "OutputT", "Parameters", "RequestT", "ReturnT", "T", "Funct
 """Type parameters, a plain callable, and the list of a class that has a method `list`."""
 
 
-@pytest.mark.parametrize("door", ["heald", "heald.sessions", "heald.providers", "heald.testing"])
-def test_what_a_public_signature_names_is_public(door: str) -> None:
-    public = {name for module in DOORS for name in importlib.import_module(module).__all__}
+@pytest.mark.parametrize("module_name", ["heald", "heald.sessions", "heald.providers", "heald.testing"])
+def test_what_a_public_signature_names_is_public(module_name: str) -> None:
+    public = {name for module in MODULES for name in importlib.import_module(module).__all__}
     private: set[str] = set()
-    module = importlib.import_module(door)
+    module = importlib.import_module(module_name)
     for export in module.__all__:
         value = getattr(module, export)
         if isinstance(value, type) or inspect.isfunction(value):

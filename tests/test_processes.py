@@ -48,7 +48,7 @@ SECRETS = (
     *("GH_TOKEN", "PGPASSWORD", "STRIPE_SK"),
 )
 OTHERS = {"GH_TOKEN", "PGPASSWORD", "STRIPE_SK"}
-"""Secrets that are no keys of models and of Heald."""
+"""Secrets that are not keys of models and of Heald."""
 _BWRAP = """while [ "$1" != "--" ]; do
     [ $# -eq 0 ] && exit 0
     [ "$1" = "--chdir" ] && cd "$2"

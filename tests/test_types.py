@@ -7,16 +7,19 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from doc_pages import PAGES, blocks
 from repository import ROOT
-from test_doors import DOORS
+from test_public_modules import MODULES
 
 PROGRAM = ROOT / "tests" / "support" / "typed_program.py"
 BIN = Path(sys.executable).parent
+WRONG = "wrong.py"
+"""A program with two wrong uses of an agent, which both checkers must find."""
 _PYRIGHT = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "venvPath": str(ROOT), "venv": ".venv"}
 
 
@@ -34,6 +37,11 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for example in (ROOT / "examples").glob("*.py"):
         shutil.copy(example, folder / "examples" / example.name)
     shutil.copy(PROGRAM, folder)
+    (folder / WRONG).write_text(
+        "import heald\n\nagent = heald.Agent('m', output=int)\n"
+        "a: str = agent.run_sync('Hi').output\nagent.run_sync('Hi', outptu=str)\n",
+        "utf-8",
+    )
     (folder / "pyrightconfig.json").write_text(json.dumps(_PYRIGHT), "utf-8")
     return folder
 
@@ -45,35 +53,27 @@ def _errors(folder: Path, *command: str) -> list[str]:
     return [line.strip().removeprefix(f"{folder}/") for line in done.stdout.splitlines() if " error: " in line]
 
 
-def test_pyright_finds_no_fault(code: Path) -> None:
-    assert _errors(code, str(BIN / "pyright"), "-p", str(code), "--pythonpath", sys.executable) == []
+def _pyright_errors(code: Path) -> list[str]:
+    return _errors(code, str(BIN / "pyright"), "-p", str(code), "--pythonpath", sys.executable)
 
 
-def test_mypy_finds_no_fault(code: Path) -> None:
+def _mypy_errors(code: Path) -> list[str]:
     homes = {file.parent for file in code.glob("page_*/*.py") if not file.name.startswith("line_")}
     settings = ["[mypy]", "strict = true", f"mypy_path = {':'.join(map(str, sorted(homes)))}"]
     (code / "mypy.ini").write_text("\n".join(settings), "utf-8")
     cache = ROOT / ".mypy_cache"  # kept between runs: reading the packages takes most of the time
     options = ["--python-executable", sys.executable, "--cache-dir", str(cache), "--explicit-package-bases"]
-    assert _errors(code, str(BIN / "mypy"), *options, ".") == []
+    return _errors(code, str(BIN / "mypy"), *options, ".")
 
 
-def test_a_wrong_use_is_a_fault_for_both(code: Path) -> None:
-    wrong = code / "wrong.py"
-    wrong.write_text(
-        "import heald\n\nagent = heald.Agent('m', output=int)\n"
-        "a: str = agent.run_sync('Hi').output\nagent.run_sync('Hi', outptu=str)\n",
-        "utf-8",
-    )
-    try:
-        options = ["--python-executable", sys.executable, "--cache-dir", str(ROOT / ".mypy_cache"), "--strict"]
-        for command in (["pyright", "--pythonpath", sys.executable], ["mypy", *options]):
-            lines = {line.split(":")[1] for line in _errors(code, str(BIN / command[0]), *command[1:], wrong.name)}
-            assert lines == {"4", "5"}
-    finally:
-        wrong.unlink()
+@pytest.mark.parametrize("errors_of", [_pyright_errors, _mypy_errors])
+def test_the_only_faults_are_those_of_a_wrong_use(code: Path, errors_of: Callable[[Path], list[str]]) -> None:
+    """One run for both, because the packages take most of the time to read."""
+    errors = errors_of(code)
+    assert [line for line in errors if not line.startswith(WRONG)] == []
+    assert {line.split(":")[1] for line in errors} == {"4", "5"}
 
 
 def test_the_program_uses_every_public_module() -> None:
     text = PROGRAM.read_text("utf-8")
-    assert [door for door in DOORS if f"{door}." not in text] == []
+    assert [module_name for module_name in MODULES if f"{module_name}." not in text] == []

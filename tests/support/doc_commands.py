@@ -14,8 +14,8 @@ from doc_pages import ROOT, Block
 from heald_cli.main import parser
 
 _OTHER_WORDS = (
-    "cat cd chmod cp createdb curl docker echo export git journalctl jq kubectl ls mkdir node npm npx pytest sqlite3 systemctl "
-    "uvx"
+    "cat cd chmod cp createdb curl docker echo export git journalctl jq kubectl ls mkdir node npm npx pytest sqlite3 "
+    "systemctl uvx"
 )
 OTHERS = frozenset(re.findall(r"\w+", _OTHER_WORDS))
 """Programs that are not ours: nothing is known of their options."""

@@ -35,16 +35,26 @@ PATIENCE = 20.0
 LONGEST = 60.0
 """Seconds after which a file is cut: several processes may run parts of it."""
 LONG = (
-    "test_server_openapi_schemathesis.py",
-    "test_tutorial_typed.py",
-    "test_evaluate_run.py",
-    "test_shell_limits.py",
-    "test_web_keyless.py",
-    "test_server_two_node_crashes.py",
+    "test_recorded_detections.py",
+    "test_types.py",
+    "test_security_git.py",
+    "test_export_offline.py",
     "test_server_crash_kills.py",
+    "test_web_checks.py",
+    "test_install_lines.py",
+    "test_sessions_continue_kills.py",
     "test_server_guard_walk.py",
-    "test_server_nodes.py",
+    "test_mcp_hostile.py",
+    "test_cli_own_tools.py",
+    "test_web_studio_use.py",
+    "test_cli_hidden_commands.py",
+    "test_web_page_everywhere.py",
+    "test_server_store_failures.py",
+    "test_tutorial_typed.py",
     "test_log_random.py",
+    "test_sessions_crash.py",
+    "test_client_openai_responses.py",
+    "test_evaluate_run.py",
 )
 """Files that take about a minute. They come first also where no run is known."""
 

@@ -39,7 +39,7 @@ class GoodServer:
         if prompts.UNKNOWN_MODEL in request.path + request.content.decode():
             return self._error(404, "There is no such model.", "not_found_error", "NOT_FOUND")
         if not isinstance(request.body.get(self._api.history), list):
-            return self._error(400, "The conversation is no list.", "invalid_request_error", "INVALID_ARGUMENT")
+            return self._error(400, "The conversation is not a list.", "invalid_request_error", "INVALID_ARGUMENT")
         return None
 
     def _error(self, status: int, message: str, kind: str, google: str) -> Reply:

@@ -99,6 +99,14 @@ class Bench:
         self.events: list[Event] = []
         self.agent.subscribe(self.events.append)
 
+    async def refusal(self, words: str | Message) -> str:
+        """The sentence with which a request is refused: it failed and was not answered."""
+        result = await self.ask(words)
+        assert result.status == "failed"
+        assert result.error is not None
+        assert not result.text
+        return result.error.message
+
     async def ask(self, message: str | Message) -> AgentResult:
         """One exchange to its end; the log is proven."""
         result = await asyncio.wait_for(self.agent.send(message).result(), 120)

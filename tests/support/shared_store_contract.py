@@ -86,6 +86,26 @@ async def test_running_sessions_are_counted_by_owner(store: SharedStore) -> None
     assert (await store.count_running("ann"), await store.count_running("bob")) == (2, 1)
 
 
+async def test_sessions_with_work_are_admitted_up_to_the_limit(store: SharedStore) -> None:
+    await store.heartbeat()
+    leases = [await _held(store, f"ses_{number}", "ann") for number in range(8)]
+    other = await _held(store, "ses_other", "bob")
+    counts = await asyncio.gather(*(store.admit_work(lease.session, "ann", limit=3) for lease in leases))
+    assert sum(count < 3 for count in counts) == 3
+    assert await store.count_running("ann") == 3
+    assert await store.admit_work(other.session, "bob", limit=1) == 0
+    admitted = [lease for lease, count in zip(leases, counts, strict=True) if count < 3]
+    assert await store.admit_work(admitted[0].session, "ann", limit=3) == 2  # it counts already
+    await store.append(admitted[0], events(admitted[0].session, 1, 1), work="idle")
+    refused = next(lease for lease in leases if lease not in admitted)
+    assert await store.admit_work(refused.session, "ann", limit=3) == 2
+
+
+async def _held(store: SharedStore, session: str, owner: str) -> Lease:
+    await store.create(SessionInfo(id=session, owner=owner))
+    return await store.acquire(session, "test")
+
+
 async def test_news_of_an_append(store: SharedStore) -> None:
     got: asyncio.Queue[News] = asyncio.Queue()
     unsubscribe = store.subscribe_news(lambda news: got.put_nowait(news) if news.topic == "events" else None)
@@ -113,6 +133,12 @@ async def test_spending_is_added_by_owner(store: SharedStore) -> None:
     assert (ann.tokens, ann.usd, ann.unpriced) == (15, 0.5, True)
     assert (bob.tokens, bob.usd, bob.unpriced) == (7, 0.25, False)
     assert (await store.read_spending("eve", seconds=3600)).tokens == 0
+
+
+async def test_a_payment_with_a_name_counts_for_its_owner(store: SharedStore) -> None:
+    await store.record_spending("ann", tokens=10, usd=0.5, payment="one")
+    await store.record_spending("ann", tokens=5, usd=0.25, payment="two")
+    assert (await store.read_spending("ann", seconds=3600)).tokens == 15
 
 
 async def test_records(store: SharedStore) -> None:

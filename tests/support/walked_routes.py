@@ -48,6 +48,7 @@ NAMES = {
     "project": "ses_00000000000000000000000000000001",
     "version": "v1",
     "variant": "0",
+    "number": "1",
     "approval": "appr_1",
     "other": "ses_other",
     "question": "q_1",

@@ -1,4 +1,4 @@
-"""The doors: the public modules, their names, and what importing them costs."""
+"""The public modules, their names, and what importing them costs."""
 
 import importlib
 import importlib.util
@@ -12,7 +12,7 @@ import pytest
 import heald
 from repository import ROOT
 
-DOORS = (
+MODULES = (
     "heald",
     "heald.sessions",
     "heald.providers",
@@ -30,7 +30,7 @@ NAMES = ROOT / "tests" / "public_names.txt"
 
 
 def public_names() -> list[str]:
-    return sorted(f"{door}.{name}" for door in DOORS for name in importlib.import_module(door).__all__)
+    return sorted(f"{module}.{name}" for module in MODULES for name in importlib.import_module(module).__all__)
 
 
 def test_the_public_names_are_the_listed_ones() -> None:
@@ -39,14 +39,14 @@ def test_the_public_names_are_the_listed_ones() -> None:
 
 def test_every_public_name_resolves() -> None:
     for name in public_names():
-        door, _, leaf = name.rpartition(".")
-        assert getattr(importlib.import_module(door), leaf) is not None
+        module, _, leaf = name.rpartition(".")
+        assert getattr(importlib.import_module(module), leaf) is not None
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_unknown_name_is_an_attribute_error(door: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_an_unknown_name_is_an_attribute_error(module: str) -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = importlib.import_module(door).Nothing
+        _ = importlib.import_module(module).Nothing
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_a_name_of_another_module_is_named_with_its_place(name: str, place: str)
         getattr(heald, name)
 
 
-def test_importing_all_doors_loads_no_client_no_prices_no_server() -> None:
-    code = f"import sys, {', '.join(DOORS)}; print(' '.join(sys.modules))"
+def test_importing_all_public_modules_loads_no_client_no_prices_no_server() -> None:
+    code = f"import sys, {', '.join(MODULES)}; print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {
         "PIL", "aiohttp", "anthropic", "genai_prices", "google", "jsonschema_rs", "mcp", "numpy", "openai",
@@ -75,13 +75,13 @@ def test_importing_all_doors_loads_no_client_no_prices_no_server() -> None:
     assert not heavy & {name.partition(".")[0] for name in loaded}
 
 
-def test_docs_and_examples_import_from_doors_alone() -> None:
+def test_docs_and_examples_import_from_public_modules_alone() -> None:
     plugins = [ROOT / "docs" / "plugins.md", *sorted((ROOT / "examples" / "plugin").rglob("*.py"))]
     others = {ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.py")} - {*plugins}
     line = re.compile(r"^\s*(from (heald(?!_plugin)[\w.]*) import .*|import (heald[\w.]*).*)$", re.M)
     for pages, limit in ((others, 10), (plugins, 20)):
         imports = {match for page in pages for match in line.findall(page.read_text("utf-8"))}
-        assert {module or plain for _, module, plain in imports} <= set(DOORS)
+        assert {module or plain for _, module, plain in imports} <= set(MODULES)
         assert len({text for text, _, _ in imports}) <= limit
     deep = re.compile(r"\bheald\.(?:agent|commands|config|core|http1|tools|wires)\.\w+")
     strays = {f"{page.name}: {name}" for page in {*others, *plugins} for name in deep.findall(page.read_text("utf-8"))}
@@ -99,5 +99,5 @@ def _reference_script() -> ModuleType:
 
 def test_the_reference_is_up_to_date() -> None:
     script = _reference_script()
-    assert script.DOORS == DOORS
+    assert script.MODULES == MODULES
     assert (ROOT / "docs" / "api.md").read_text("utf-8") == script.api_page(), "run `make docs`"
