@@ -58,9 +58,12 @@ endif
 test: system made style
 	@$(MAKE) --no-print-directory -j 2 types suite
 
-# Real browsers, sockets and signals, beside a thousand other tests. Nothing is tried twice.
+# Real browsers, sockets and signals, beside a thousand other tests. Nothing is tried twice, unless RETRY=1 lets what failed
+# run once more, alone; a run that did not come to its end has failed.
+ONCE_MORE = || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
+	$(BIN)/pytest -v $(TESTS) --last-failed --last-failed-no-failures=none; }
 suite: .venv/ready
-	$(BIN)/pytest $(PARALLEL) $(TESTS)
+	$(BIN)/pytest $(PARALLEL) $(TESTS) $(if $(RETRY),$(ONCE_MORE))
 
 CORE := packages/core/tests
 # Files of these folders that try thousands of inputs or start processes: two seconds and more each.

@@ -30,8 +30,8 @@ TOKEN = "a-token-of-my-own-3141592653"
 _WORDS = {"serve": [], "build": [], "chat": [], "acp": [], "run": ["Hi"], "eval": ["shots"]}
 _NOT_SET: dict[str, set[str]] = {
     "serve": {"token", "json"},
-    "build": {"pictures", "text", "url", "video", "start", "force", "json"},
-    "chat": {"folder", "resume"},
+    "build": {"pictures", "text", "url", "video", "start", "force", "json", "help_all"},
+    "chat": {"folder", "prompt", "resume"},
     "acp": set(),
     "run": {"prompt", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},
     "eval": {"targets", "force", "json"},
@@ -151,7 +151,7 @@ def test_names_are_repeated_or_separated_by_commas() -> None:
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    """The schema stands below these rooms and cannot ask them."""
+    """The schema is a layer below and cannot import them."""
     assert command_keys("run")["max_turns"].default == Budget().max_turns
     assert command_keys("serve")["port"].default == DEFAULT_PORT
     assert command_keys("serve")["max_exchanges"].default == ServerLimits().exchanges

@@ -175,18 +175,6 @@ async def test_text_is_shown_as_it_comes() -> None:
         assert await asyncio.wait_for(process.stdout.readline(), 60) == b"First line\n"
 
 
-async def test_the_demonstration() -> None:
-    ran = await run_process("demo", "--pause", "0")
-    assert (ran.code, ran.err) == (0, "")
-    for wire in ("chat", "responses", "messages", "gemini", "ollama"):
-        assert f"── {wire} " in ran.out
-    assert ran.out.count("The page is there, with today's weather.") == 8
-    assert ran.out.count("→ create_file <!doctype html>") == 8
-    assert ran.out.count("<p>3 °C and snow: take a warm coat.</p>") == 8
-    assert ran.out.count("✎ index.html, revision 2") == 8
-    assert ran.out.count("A page about Oslo, and its weather.") == 8
-
-
 LOADED_BY_SERVER = """
 import os, sys
 from heald_cli.commands import serve

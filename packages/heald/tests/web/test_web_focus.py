@@ -78,7 +78,7 @@ async def test_the_menu_of_projects_gets_the_focus_and_gives_it_back(visit: Visi
 async def test_the_box_has_the_focus_after_an_example_and_after_a_removed_file(first_visit: Visit) -> None:
     page = first_visit.page
     box = page.get_by_label("What to build")
-    await page.get_by_role("button", name=re.compile("^Screenshot of")).first.click()
+    await page.get_by_role("button", name="Sign-in page").click()
     await expect(box).to_be_focused()
     await page.get_by_role("button", name=re.compile("^Remove ")).click()
     await expect(page.get_by_role("list", name="Attached")).to_have_count(0)

@@ -128,7 +128,7 @@ async def test_an_example_becomes_a_page_and_is_compared_with_it(visit: Visit, t
     await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
     await build(visit)
     inside = page.locator(".stage").frame_locator("iframe.shown")
-    await expect(inside.get_by_text("Password").first).to_be_visible()
+    await expect(inside.get_by_text("Card number").first).to_be_visible()
     await visit.log.hover()
     await page.mouse.wheel(0, -20_000)
     bubble = page.locator(".user-bubble")
@@ -183,6 +183,6 @@ async def test_a_variant_without_a_page_is_a_failed_one(visit: Visit) -> None:
     await page.evaluate("id => { location.hash = '#/project/' + id }", project["id"])
     await expect(page.get_by_role("button", name=re.compile(r"^Variant \d, failed"))).to_have_count(2, timeout=SLOW)
     await expect(page.locator(".stage")).to_contain_text("No page was made")
-    await expect(page.locator(".stage")).to_contain_text("attach a screenshot, or set a provider's key")
+    await expect(page.locator(".stage")).to_contain_text("has no language model")
     assert await page.locator("iframe").count() == 0
     assert await page.locator(".variant .added").count() == 0

@@ -155,7 +155,7 @@ NOWHERE: list[tuple[Any, str]] = [
     ({"$ref": "#/x", "x": {"type": "strin"}}, "x.type"),
     ({"$ref": "#/x", "x": {"$ref": "http://a.test/b"}}, "another document"),
     ({"$ref": "http://[x#y"}, "another document"),
-    ({"$id": "http://a.test", "$ref": "http://[x"}, "no address"),
+    ({"$id": "http://a.test", "$ref": "http://[x"}, "not an address"),
 ]
 
 

@@ -105,12 +105,13 @@ class AccessTokens:
     async def reload(self) -> None:
         """Read the tokens of the store once more. Streams of those that were revoked, or whose key was withdrawn,
         end."""
-        await self._end_withdrawn()
         if self._store is None:
+            await self._end_withdrawn()
             return
         async with self._changing:
             records = await self._store.read_records(TOKENS)
             self._stored = {bytes.fromhex(name): _decoder.decode(data) for name, data in records.items()}
+        await self._end_withdrawn()
         for token_id in list(self._watchers):
             if self.owner_of(token_id) is None:
                 self._end(token_id)
@@ -154,8 +155,10 @@ class AccessTokens:
     async def share_signed(self, token_id: bytes) -> None:
         """Store a signed token, so that a cookie of it is known to every server until the token expires."""
         signed = self._signed.get(token_id)
-        if signed is not None and self._store is not None:
-            await self._store.put_record(TOKENS, token_id.hex(), encode(signed))
+        if signed is not None and self._store is not None and not self._stored.get(token_id, signed).revoked:
+            async with self._changing:
+                self._stored[token_id] = signed  # so that a withdrawn key revokes it, not only forgets it here
+                await self._store.put_record(TOKENS, token_id.hex(), encode(signed))
 
     def identify_cookie(self, value: str) -> bytes | None:
         """Return the id of the token that a cookie value stands for, or None."""

@@ -30,7 +30,8 @@ class NodeTasks:
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run something once."""
-        self._add(name, self._run_once(name, work))
+        task = self._add(name, self._run_once(name, work))
+        task.add_done_callback(lambda _: work.close())  # it was never begun if the task was cancelled at once
 
     def beat(self, name: str) -> None:
         self._beats[name] = monotonic()
@@ -51,10 +52,11 @@ class NodeTasks:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _add(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def _add(self, name: str, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work, name=f"heald-node-{name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _run_for_ever(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while True:
