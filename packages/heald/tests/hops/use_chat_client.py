@@ -40,7 +40,7 @@ class UseChatClient(HopClient):
             if answer.status == 204:
                 self.has_ended = True
                 return
-            self._parts = []
+            self._parts, self.approval = [], None  # nobody approves what the page does not show
             async for chunk in first(data_frames(answer), most):
                 self._feed(chunk)
 
