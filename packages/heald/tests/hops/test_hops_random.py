@@ -19,7 +19,7 @@ RUN = 125
 SEED = int(os.environ.get("HEALD_HOPS_SEED", "1"))
 
 
-# A connection that is cut while it is being made leaves its socket to the garbage collector: asyncio has not handed it out.
+# A connection that is cut while it is being made leaves its socket to the garbage collector.
 @pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
