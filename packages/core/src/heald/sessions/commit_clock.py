@@ -17,8 +17,8 @@ from heald.sessions.loop_load import LoopLoad
 LONGEST_PAUSE = 0.045
 """Seconds from the begin of one commit to that of the next on a full core: so long a watched delta waits at most."""
 FULL = 0.3
-"""The share of the time that a loop works from which on the pause is the longest. Shorter pauses cost commits: with 0.8,
-a hundred agents took a third more CPU, and the core was full with fewer of them."""
+"""The share of the time that a loop works from which on the pause is the longest. Shorter pauses cost commits: with
+0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the core."""
 FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together."""
 SHARED_READS_PAUSE = 0.006
