@@ -50,18 +50,18 @@ def fold_log(events: Iterable[Event]) -> ExchangeView:
 
 def differences(theirs: ExchangeView, log: ExchangeView) -> list[str]:
     """Compare what a client has with the log, in the fields that its protocol has."""
-    found: list[str] = []
+    faults: list[str] = []
     if theirs.texts != log.texts:
-        found.append(f"texts {theirs.texts} instead of {log.texts}")
+        faults.append(f"texts {theirs.texts} instead of {log.texts}")
     if theirs.status not in (None, log.status):
-        found.append(f"status {theirs.status} instead of {log.status}")
+        faults.append(f"status {theirs.status} instead of {log.status}")
     if theirs.calls is None or log.calls is None:
-        return found
+        return faults
     if [call.word for call in theirs.calls] != [call.word for call in log.calls]:
-        return [*found, f"calls {theirs.calls} instead of {log.calls}"]
+        return [*faults, f"calls {theirs.calls} instead of {log.calls}"]
     for call, logged in zip(theirs.calls, log.calls, strict=True):
         if call.ok not in (None, logged.ok):
-            found.append(f"outcome of {call} instead of {logged}")
+            faults.append(f"outcome of {call} instead of {logged}")
         if call.output is not None and logged.ok and call.output != logged.output:
-            found.append(f"output of {call} instead of {logged}")
-    return found
+            faults.append(f"output of {call} instead of {logged}")
+    return faults

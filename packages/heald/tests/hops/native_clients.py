@@ -173,10 +173,10 @@ class AgentXHopClient(HopClient):
             await self.close()
             self.cuts += 1
         await self._opened()
-        wanted = len(self._events) + most
+        enough_events = len(self._events) + most
         self._understand()
         for _ in range(100):
-            if self.approval is not None or self.has_ended or len(self._events) >= wanted:
+            if self.approval is not None or self.has_ended or len(self._events) >= enough_events:
                 return
             await asyncio.sleep(0.02)
             self._understand()

@@ -39,12 +39,12 @@ async def _start_all(clients: Sequence[NodeClient], sessions: Sequence[str]) -> 
 
 
 async def test_exchanges_at_once_are_limited_over_all_nodes(nodes: list[Node]) -> None:
-    async with nodes[0].client() as one, nodes[1].client() as two:
-        sessions = [await one.create() for _ in range(6 * LIMIT)]
+    async with nodes[0].client() as first, nodes[1].client() as second:
+        sessions = [await first.create() for _ in range(6 * LIMIT)]
         for _ in range(2):
-            accepted = await _start_all([one, two], sessions)
+            accepted = await _start_all([first, second], sessions)
             assert len(accepted) == LIMIT
-            assert await _start_all([two, one], [name for name in sessions if name not in accepted]) == []
+            assert await _start_all([second, first], [name for name in sessions if name not in accepted]) == []
             for session in accepted:
-                assert await two.request("POST", f"/sessions/{session}/cancel") == {"cancelled": True}
-                await one.wait_idle(session)
+                assert await second.request("POST", f"/sessions/{session}/cancel") == {"cancelled": True}
+                await first.wait_idle(session)

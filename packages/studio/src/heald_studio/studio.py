@@ -339,8 +339,8 @@ class Studio:
         """Make the preview of a try of a variant, to be served at a path. By default it is the last finished one."""
         project = await self.projects.get(owner, name)
         variant = find_variant(project, base)
-        shown = (finished_try(variant) or variant) if number is None else find_try(variant, number)
-        return ProjectPreview(self.find_stack(project.stack), await self._files.read(shown.session), base=at)
+        chosen_try = (finished_try(variant) or variant) if number is None else find_try(variant, number)
+        return ProjectPreview(self.find_stack(project.stack), await self._files.read(chosen_try.session), base=at)
 
     async def close(self) -> None:
         """Stop following variants. The host keeps their exchanges running."""
