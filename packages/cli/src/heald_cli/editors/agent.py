@@ -8,9 +8,8 @@ from os.path import realpath
 from typing import Any
 
 import msgspec
-from acp import PROTOCOL_VERSION, Client, RequestError, schema
+from acp import RequestError, schema
 
-from heald import __version__
 from heald.agent.folder_extras import FolderExtras
 from heald.core.errors import HealdError
 from heald.core.messages import ToolDefinition
@@ -23,7 +22,7 @@ from heald.tools.families import named_tools
 from heald.tools.permissions import MODES, Mode
 from heald.tools.registry import Registry, ToolLike
 from heald.tools.shell.sandbox import Sandbox
-from heald_cli.editors.content import Block
+from heald_cli.editors.open_sessions import OpenSessions, describe_agent
 from heald_cli.editors.requests import (
     AUTH_REQUIRED,
     KEY_METHOD,
@@ -72,31 +71,21 @@ class EditorOptions:
     use_terminal: bool = False
 
 
-class EditorAgent:
+class EditorAgent(OpenSessions[EditorSession]):
     """The agent of one editor. It holds the open sessions until `close`."""
 
     def __init__(self, sessions: Sessions, models: ModelSource, sandbox: Sandbox, options: EditorOptions) -> None:
+        super().__init__()
         self._sessions = sessions
         self._models = models
         self._sandbox = sandbox
         self._options = options
-        self._client: Client | None = None
         self._abilities = EditorAbilities()
-        self._open: dict[str, EditorSession] = {}
-
-    def on_connect(self, conn: Client) -> None:
-        self._client = conn
 
     def cancel_all(self) -> None:
         """Cancel every running exchange."""
         for session in self._open.values():
             session.cancel()
-
-    async def close(self) -> None:
-        """Close all sessions."""
-        while self._open:
-            _, session = self._open.popitem()
-            await session.close()
 
     # --- connection --------------------------------------------------------------------------------------------------
 
@@ -115,10 +104,9 @@ class EditorAgent:
             and client_capabilities is not None
             and bool(client_capabilities.terminal),
         )
-        return schema.InitializeResponse(
-            protocol_version=min(protocol_version, PROTOCOL_VERSION) if protocol_version > 0 else PROTOCOL_VERSION,
-            agent_info=schema.Implementation(name="heald", title="Heald", version=__version__),
-            agent_capabilities=schema.AgentCapabilities(
+        return describe_agent(
+            protocol_version,
+            schema.AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
                 mcp_capabilities=schema.McpCapabilities(http=True, sse=True),
@@ -130,7 +118,7 @@ class EditorAgent:
                 ),
                 field_meta={"heald": {"clientTools": f"_{CALL_METHOD}"}},
             ),
-            auth_methods=[] if self._key_problem() is None else [key_method()],
+            [] if self._key_problem() is None else [key_method()],
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
@@ -222,21 +210,7 @@ class EditorAgent:
                 break
         return schema.ListSessionsResponse(sessions=listed, next_cursor=cursor)
 
-    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
-        session = self._opened(session_id)
-        del self._open[session_id]
-        await answered(session.close())
-        return schema.CloseSessionResponse()
-
     # --- one session -------------------------------------------------------------------------------------------------
-
-    async def prompt(self, session_id: str, prompt: list[Block], **_: Any) -> schema.PromptResponse:
-        return await answered(self._opened(session_id).prompt(prompt))
-
-    async def cancel(self, session_id: str, **_: Any) -> None:
-        session = self._open.get(session_id)
-        if session is not None:
-            session.cancel()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
         session = self._opened(session_id)
@@ -263,19 +237,7 @@ class EditorAgent:
             raise refusal(f"There is no option {config_id[:60]!r}; there are mode and model.")
         return schema.SetSessionConfigOptionResponse(config_options=self._config_options(session))
 
-    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        raise RequestError.method_not_found(f"_{method}")
-
-    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Ignore notifications that are not part of the protocol, as it demands."""
-
     # --- parts -------------------------------------------------------------------------------------------------------
-
-    def _opened(self, session: str) -> EditorSession:
-        opened = self._open.get(session)
-        if opened is None:
-            raise refusal(f"There is no open session {session[:100]!r}; create or load it first.")
-        return opened
 
     async def _reopen(
         self,

@@ -4,11 +4,10 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from acp import PROTOCOL_VERSION, Client, RequestError, schema
+from acp import RequestError, schema
 
-from heald import __version__
 from heald.core.errors import HealdError
-from heald_cli.editors.content import Block
+from heald_cli.editors.open_sessions import OpenSessions, describe_agent
 from heald_cli.editors.requests import McpConfig, answered, check_folders, refusal
 from heald_cli.editors.server_session import ServerSession
 from heald_server.client.address import parse_address
@@ -20,26 +19,20 @@ _NO_SERVERS = "The MCP servers of the editor are not used in a session of a serv
 _ON_SERVER = "The settings of this session belong to the server; change them there."
 
 
-class ServerEditorAgent:
+class ServerEditorAgent(OpenSessions[ServerSession]):
     """The agent of one editor whose sessions are on a server. It leaves them with `close`, and cancels nothing."""
 
     def __init__(self, url: str, token: str | None) -> None:
+        super().__init__()
         self._address = url, token
         self._rest = RestClient(*parse_address(url, token), Timing())
-        self._client: Client | None = None
-        self._open: dict[str, ServerSession] = {}
-
-    def on_connect(self, conn: Client) -> None:
-        self._client = conn
 
     def cancel_all(self) -> None:
         """Cancel nothing: the exchanges belong to the server."""
 
     async def close(self) -> None:
         """Leave all sessions."""
-        while self._open:
-            _, session = self._open.popitem()
-            await session.close()
+        await super().close()
         await self._rest.close()
 
     # --- connection --------------------------------------------------------------------------------------------------
@@ -51,10 +44,9 @@ class ServerEditorAgent:
         client_info: schema.Implementation | None = None,
         **_: Any,
     ) -> schema.InitializeResponse:
-        return schema.InitializeResponse(
-            protocol_version=min(protocol_version, PROTOCOL_VERSION) if protocol_version > 0 else PROTOCOL_VERSION,
-            agent_info=schema.Implementation(name="heald", title="Heald", version=__version__),
-            agent_capabilities=schema.AgentCapabilities(
+        return describe_agent(
+            protocol_version,
+            schema.AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
                 mcp_capabilities=schema.McpCapabilities(http=False, sse=False),
@@ -64,7 +56,7 @@ class ServerEditorAgent:
                     close=schema.SessionCloseCapabilities(),
                 ),
             ),
-            auth_methods=[],
+            [],
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
@@ -133,21 +125,7 @@ class ServerEditorAgent:
         ]
         return schema.ListSessionsResponse(sessions=listed, next_cursor=page.next)
 
-    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
-        session = self._opened(session_id)
-        del self._open[session_id]
-        await session.close()
-        return schema.CloseSessionResponse()
-
     # --- one session -------------------------------------------------------------------------------------------------
-
-    async def prompt(self, session_id: str, prompt: list[Block], **_: Any) -> schema.PromptResponse:
-        return await answered(self._opened(session_id).prompt(prompt))
-
-    async def cancel(self, session_id: str, **_: Any) -> None:
-        session = self._open.get(session_id)
-        if session is not None:
-            session.cancel()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
         raise refusal(_ON_SERVER)
@@ -157,19 +135,7 @@ class ServerEditorAgent:
     ) -> schema.SetSessionConfigOptionResponse:
         raise refusal(_ON_SERVER)
 
-    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        raise RequestError.method_not_found(f"_{method}")
-
-    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Ignore notifications that are not part of the protocol, as it demands."""
-
     # --- parts -------------------------------------------------------------------------------------------------------
-
-    def _opened(self, session: str) -> ServerSession:
-        opened = self._open.get(session)
-        if opened is None:
-            raise refusal(f"There is no open session {session[:100]!r}; create or load it first.")
-        return opened
 
     async def _join(
         self, session: str | None, cwd: str, servers: list[McpConfig] | None, *, is_replayed: bool

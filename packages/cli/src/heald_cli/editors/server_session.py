@@ -37,8 +37,8 @@ from heald_cli.editors.decisions import (
     describe_question,
     question_options,
 )
-from heald_cli.editors.editor_workspace import FAULTS, describe_fault
 from heald_cli.editors.prompt_outcome import prompt_response
+from heald_cli.editors.update_sender import UpdateSender
 from heald_cli.editors.updates import Update, UpdateEncoder, agent_text
 from heald_server.client.agent import RemoteAgent, connect
 from heald_server.client.errors import ConnectionLost
@@ -55,7 +55,6 @@ class ServerSession:
         self.id = session
         self.notes: list[str] = []
         """Sentences that the person reads before the next answer."""
-        self._client = client
         self._rest = rest
         self._agent = agent
         self._folder = folder
@@ -63,8 +62,7 @@ class ServerSession:
         self._asked: set[str] = set()  # requests of this editor, which it shows by itself
         self._seq = 0  # the last event that the editor has
         self._early: list[Event] | None = []  # live events that came before the log was read
-        self._waiting: asyncio.Queue[Update | asyncio.Event] = asyncio.Queue()
-        self._sending = asyncio.create_task(self._send_updates(), name=f"heald-acp-{session}")
+        self._sender = UpdateSender(client, session)
         self._decisions: dict[str, asyncio.Task[None]] = {}  # requests to the person, by approval or question
 
     @classmethod
@@ -85,9 +83,9 @@ class ServerSession:
         self._agent.subscribe(self._on_event)
         log = await self._read_log()
         self._seq = log[-1].seq if log else 0
-        for update in self._replay(log):
-            if is_replayed:
-                self._waiting.put_nowait(update)
+        updates = self._replay(log)
+        if is_replayed:
+            self._sender.put(*updates)
         early, self._early = self._early or [], None
         for event in early:
             self._on_event(event)
@@ -95,7 +93,7 @@ class ServerSession:
             self._ask(approval)
         for question in self._agent.questions:
             self._ask(question)
-        await self._send_waiting()
+        await self._sender.flush()
 
     async def _read_log(self) -> list[Event]:
         backoff = Backoff(Timing())
@@ -130,8 +128,7 @@ class ServerSession:
         """Run one exchange. While one runs, the prompt joins it, and both have the same end."""
         message = to_user_message(blocks, self._folder)
         notes, self.notes = self.notes, []
-        for note in notes:
-            self._waiting.put_nowait(agent_text(f"*{note}*\n\n"))
+        self._sender.put_notes(notes)
         request = new_id("req")
         self._asked.add(request)
         exchange = self._agent.send(message, when_busy="steer", client_request_id=request)
@@ -142,8 +139,8 @@ class ServerSession:
         result = exchange.known_result
         assert result is not None
         if result.note and result.status != "failed":
-            self._waiting.put_nowait(agent_text(f"\n\n*{result.note}*"))
-        await self._send_waiting()
+            self._sender.put(agent_text(f"\n\n*{result.note}*"))
+        await self._sender.flush()
         if exchange.error is not None and result.status == "failed":
             raise exchange.error
         return prompt_response(result)
@@ -154,10 +151,11 @@ class ServerSession:
 
     async def close(self) -> None:
         """Leave the session. What runs in it continues."""
-        tasks = [self._sending, *self._decisions.values()]
-        for task in tasks:
+        decisions = list(self._decisions.values())
+        for task in decisions:
             task.cancel()
-        await asyncio.wait(tasks)
+        await asyncio.gather(*decisions, return_exceptions=True)
+        await self._sender.close()
         await self._agent.close()
 
     # --- updates -----------------------------------------------------------------------------------------------------
@@ -192,34 +190,14 @@ class ServerSession:
                     self._drop_decision(name)
             case _:
                 pass
-        for update in self._encoder.feed(event):
-            self._waiting.put_nowait(update)
+        self._sender.put(*self._encoder.feed(event))
         if isinstance(event.data, ApprovalRequested | QuestionAsked):
             self._ask(event.data)
 
     def _show_message(self, message: Message) -> None:
         """Show what a person wrote in another client."""
         for block in to_blocks(message.content):
-            self._waiting.put_nowait(schema.UserMessageChunk(session_update="user_message_chunk", content=block))
-
-    async def _send_updates(self) -> None:
-        while True:
-            update = await self._waiting.get()
-            if isinstance(update, asyncio.Event):
-                update.set()
-                continue
-            try:
-                await self._client.session_update(session_id=self.id, update=update)
-            except ConnectionError:
-                pass  # the editor is closed; the log has everything
-            except Exception:
-                _log.exception("An update could not be sent to the editor.")
-
-    async def _send_waiting(self) -> None:
-        """Wait until all updates so far are sent."""
-        sent = asyncio.Event()
-        self._waiting.put_nowait(sent)
-        await sent.wait()
+            self._sender.put(schema.UserMessageChunk(session_update="user_message_chunk", content=block))
 
     # --- requests to the editor --------------------------------------------------------------------------------------
 
@@ -258,13 +236,7 @@ class ServerSession:
 
     async def _choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> str | None:
         """Return the id of the chosen option; None if the person chose none, so that another client may decide."""
-        await self._send_waiting()
-        try:
-            answer = await self._client.request_permission(session_id=self.id, tool_call=call, options=options)
-        except FAULTS as error:
-            _log.warning("The person at the editor could not be asked: %s", describe_fault(error))
-            return None
-        outcome = answer.outcome
-        if isinstance(outcome, schema.DeniedOutcome):
-            return None
-        return outcome.option_id if any(option.option_id == outcome.option_id for option in options) else None
+        choice = await self._sender.choose(call, options)
+        if choice.option is None:
+            _log.info("The person at the editor decided nothing: %s", choice.reason)
+        return choice.option

@@ -55,13 +55,12 @@ from heald_cli.editors.decisions import (
 from heald_cli.editors.editor_workspace import FAULTS, EditorWorkspace, describe_fault
 from heald_cli.editors.prompt_outcome import prompt_response
 from heald_cli.editors.terminal_tool import terminal_tool
-from heald_cli.editors.updates import Update, UpdateEncoder, agent_text
+from heald_cli.editors.update_sender import UpdateSender
+from heald_cli.editors.updates import UpdateEncoder, agent_text
 from heald_server.models import ModelSource
 
 CALL_METHOD = "heald/tool_call"
 """The request to a client that runs tools of its own: `_heald/tool_call`."""
-Queued = Update | schema.SessionInfoUpdate | schema.UsageUpdate | asyncio.Event
-"""An update that is to be sent, or an event that is set when all updates before it are sent."""
 _CLOSE_SECONDS = 5.0
 _log = logging.getLogger("heald")
 
@@ -104,8 +103,7 @@ class EditorSession:
         self._prompts = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._waiting: asyncio.Queue[Queued] = asyncio.Queue()
-        self._sending = asyncio.create_task(self._send_updates(), name=f"heald-acp-{info.id}")
+        self._sender = UpdateSender(parts.client, info.id)
         self._used: int | None = None
         self._calls: set[asyncio.Task[None]] = set()
 
@@ -118,7 +116,7 @@ class EditorSession:
         try:
             await opened._open()
         except BaseException:
-            opened._sending.cancel()
+            await opened._sender.close()
             raise
         return opened
 
@@ -190,8 +188,7 @@ class EditorSession:
     async def _prompt(self, blocks: Sequence[Block]) -> schema.PromptResponse:
         message = await self._hide_in_attachments(blocks, to_user_message(blocks, self.settings.workspace or ""))
         notes, self.notes = self.notes, []
-        for note in notes:
-            self._waiting.put_nowait(agent_text(f"*{note}*\n\n"))
+        self._sender.put_notes(notes)
         exchange = self._session.send(message)
         self._exchanges.append(exchange)
         try:
@@ -221,9 +218,8 @@ class EditorSession:
             elif not isinstance(event.data, TextDelta | ThinkingDelta | InputJsonDelta | ToolOutputDelta | FilePreview):
                 events.append(event)
         for event in events:
-            for update in encoder.feed(event):
-                self._waiting.put_nowait(update)
-        await self._send_waiting()
+            self._sender.put(*encoder.feed(event))
+        await self._sender.flush()
 
     async def set_mode(self, mode: Mode) -> None:
         self._session.permissions.mode = mode
@@ -245,8 +241,7 @@ class EditorSession:
         for task in self._calls:
             task.cancel()
         await self._session.close()
-        self._sending.cancel()
-        await asyncio.wait([self._sending])
+        await self._sender.close()
         await self._resources.aclose()
         with suppress(HealdError):
             if not (await self._parts.sessions.store.info(self.id)).last_seq:
@@ -286,8 +281,7 @@ class EditorSession:
             return None
 
     def _on_event(self, event: Event) -> None:
-        for update in self._encoder.feed(event):
-            self._waiting.put_nowait(update)
+        self._sender.put(*self._encoder.feed(event))
         if event.session != self.id:
             return
         if isinstance(event.data, MessageDelta):
@@ -298,41 +292,22 @@ class EditorSession:
             task.add_done_callback(self._calls.discard)
 
     def _on_terminal(self, call: str, terminal: str) -> None:
-        self._waiting.put_nowait(self._encoder.attach_terminal(call, terminal))
-
-    async def _send_updates(self) -> None:
-        while True:
-            update = await self._waiting.get()
-            if isinstance(update, asyncio.Event):
-                update.set()
-                continue
-            try:
-                await self._parts.client.session_update(session_id=self.id, update=update)
-            except ConnectionError:
-                pass  # the editor is closed; the log has everything
-            except Exception:
-                _log.exception("An update could not be sent to the editor.")
-
-    async def _send_waiting(self) -> None:
-        """Wait until all updates so far are sent."""
-        sent = asyncio.Event()
-        self._waiting.put_nowait(sent)
-        await sent.wait()
+        self._sender.put(self._encoder.attach_terminal(call, terminal))
 
     async def _report(self, result: AgentResult) -> None:
         """Send what belongs to the end of an exchange, and wait until all of it is sent."""
         await self._session.flush()
         if result.note and result.status != "failed":
-            self._waiting.put_nowait(agent_text(f"\n\n*{result.note}*"))
+            self._sender.put(agent_text(f"\n\n*{result.note}*"))
         info = await self._parts.sessions.store.info(self.id)
-        self._waiting.put_nowait(schema.SessionInfoUpdate(session_update="session_info_update", title=info.title))
+        self._sender.put(schema.SessionInfoUpdate(session_update="session_info_update", title=info.title))
         model = self._parts.models.open(self.settings.model)
         window = describe_model(model).context_window if isinstance(model, Model) else None
         if window is not None and self._used is not None:
             cost = schema.Cost(amount=result.cost_usd, currency="USD") if result.cost_usd is not None else None
             update = schema.UsageUpdate(session_update="usage_update", used=self._used, size=window, cost=cost)
-            self._waiting.put_nowait(update)
-        await self._send_waiting()
+            self._sender.put(update)
+        await self._sender.flush()
 
     # --- requests to the editor --------------------------------------------------------------------------------------
 
@@ -347,20 +322,8 @@ class EditorSession:
 
     async def _choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> str:
         """Return the id of the chosen option, or a sentence that names why none was chosen."""
-        await self._send_waiting()
-        try:
-            answer = await self._parts.client.request_permission(session_id=self.id, tool_call=call, options=options)
-        except FAULTS as error:
-            return f"The user could not be asked: {describe_fault(error)}."
-        outcome = answer.outcome
-        if isinstance(outcome, schema.DeniedOutcome):
-            return "The user stopped instead of a decision."
-        is_offered = any(option.option_id == outcome.option_id for option in options)
-        return (
-            outcome.option_id
-            if is_offered
-            else "The user could not be asked: the editor chose an option that is not offered."
-        )
+        choice = await self._sender.choose(call, options)
+        return choice.option or choice.reason
 
     async def _call_client(self, request: ClientToolRequested) -> None:
         """Let the client run a tool of its own."""
