@@ -165,7 +165,7 @@ def read(path: Path) -> Curve:
 
 def begin(plan: Plan, place: Path | None, *, resume: bool) -> Curve:
     """Return an empty curve, or the stored one if it is of the same commit and has as many deltas."""
-    curve = Curve(plan.command, _commit(), machine(), datetime.now(UTC).strftime("%Y-%m"), plan.deltas)
+    curve = Curve(plan.command, commit_name(), machine(), datetime.now(UTC).strftime("%Y-%m"), plan.deltas)
     if not resume:
         return curve
     if place is None or not place.exists():
@@ -235,7 +235,7 @@ def renew(curve: Curve) -> None:
     PAGE.write_text(f"{page[: before.start()]}{curve.table()}\n\n{page[before.start() :]}", "utf-8")
 
 
-def _commit() -> str:
+def commit_name() -> str:
     """The commit of the checkout, with a mark if files were changed since."""
     described = subprocess.run(
         ["git", "describe", "--always", "--dirty=+changes", "--exclude=*"], cwd=_ROOT, capture_output=True, text=True

@@ -44,8 +44,9 @@ class Process:
 
     @property
     def cpu(self) -> float:
-        """Seconds of the processor that it has used."""
-        return clock_gettime(~self.pid << 3 | _PROCESS_CLOCK)
+        """Seconds of the processor that it and its workers have used."""
+        workers = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return sum(clock_gettime(~pid << 3 | _PROCESS_CLOCK) for pid in (self.pid, *map(int, workers)))
 
     async def session(self, model: str) -> str:
         async with self.client.post("/sessions", json={"model": model}) as answer:

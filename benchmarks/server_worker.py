@@ -1,6 +1,6 @@
 """The servers that `benchmarks.server` and `benchmarks.fan_out` listen to: Heald's, and a bare loop beside it.
 
-    python -m benchmarks.server_worker heald|bare|live FOLDER_OR_ADDRESS [PROVIDER]
+    python -m benchmarks.server_worker heald|bare|live FOLDER_OR_ADDRESS [PROVIDER [WORKERS]]
 
 It prints one line of JSON, `{"port": 8000}`, when it listens. The bare one sends bytes that were made beforehand: no
 log, no resuming, no guard, no slow readers. It is what sending alone costs. `live` is Heald's with models of the mock
@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from time import time
 
-import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -29,6 +28,7 @@ from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import Store
+from heald_cli.workers import Worker, WorkerSupervisor
 from heald_server.access.tokens import AccessTokens
 from heald_server.app import create_app
 from heald_server.context import ServerContext
@@ -85,10 +85,33 @@ def open_store(place: str) -> Store:
     return PostgresStore(place)
 
 
-async def serve_heald(place: str, models: PacedModels) -> None:
-    settings = ServerSettings(port=0, limits=ServerLimits(exchanges=4096, streams=8192, sessions_per_minute=100_000))
-    bound = bind(settings)
-    settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
+def serve_workers(place: str, models: PacedModels, count: int) -> None:
+    """Serve with several processes on one port."""
+    with bind(_settings()) as probe:
+        port = probe.getsockname()[1]
+    listeners = [bind(_settings(port), shares_port=True) for _ in range(count)]
+    worker = WorkerSupervisor(listeners, lambda _: print(json.dumps({"port": port}), flush=True)).run()
+    if not isinstance(worker, int):
+        asyncio.run(serve_heald(place, models, worker))
+
+
+def _settings(port: int = 0) -> ServerSettings:
+    limits = ServerLimits(exchanges=4096, streams=8192, sessions_per_minute=100_000)
+    return ServerSettings(port=port, limits=limits)
+
+
+async def serve_heald(place: str, models: PacedModels, worker: Worker | None = None) -> None:
+    bound = worker.listener if worker is not None else bind(_settings())
+    settings = _settings(bound.getsockname()[1])
+
+    def on_ready() -> None:
+        if worker is None:
+            print(json.dumps({"port": settings.port}), flush=True)
+        else:
+            worker.report_ready("")
+
+    if worker is not None:
+        worker.end_with_parent()
     context = ServerContext(
         Sessions(open_store(place)),
         models,
@@ -96,7 +119,7 @@ async def serve_heald(place: str, models: PacedModels) -> None:
         tokens=AccessTokens({TOKEN: ""}),
         defaults=SessionSettings(permissions="auto", tools=[]),
     )
-    await serve_app(create_app(context), context, bound, lambda: print(json.dumps({"port": settings.port}), flush=True))
+    await serve_app(create_app(context), context, bound, on_ready)
 
 
 class Bare:
@@ -163,5 +186,7 @@ if __name__ == "__main__":
             asyncio.run(serve_heald(folder, PacedModels()))
         case ["live", place, provider]:
             asyncio.run(serve_heald(place, MockModels(provider)))
+        case ["live", place, provider, workers]:
+            serve_workers(place, MockModels(provider), int(workers))
         case _:
             asyncio.run(serve_bare())

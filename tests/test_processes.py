@@ -299,6 +299,7 @@ STARTS: dict[str, tuple[Start, set[str]]] = {
 """How each program is started here, and the secrets that it may have."""
 ELSEWHERE = {
     "heald.tools.shell.process.Process._spawn",  # test_security_shell.py::test_s07_a_key_in_our_environment
+    "heald_cli.workers.WorkerSupervisor._start",  # the server itself
     "heald_cli.chat.work_commands.run_shell_line",  # the person's own command, with the person's environment
 }
 

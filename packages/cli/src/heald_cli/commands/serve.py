@@ -5,6 +5,8 @@ import asyncio
 import gc
 import os
 import sys
+from contextlib import ExitStack
+from functools import partial
 from socket import socket
 from threading import Thread
 
@@ -25,6 +27,7 @@ from heald_cli.own_tools import open_own_tools, print_problems
 from heald_cli.server_context import find_workspaces, make_context, make_settings
 from heald_cli.server_start import environment_token, new_node_name
 from heald_cli.telemetry import start_telemetry
+from heald_cli.workers import Worker, WorkerSupervisor, check_workers
 from heald_server.access.tokens import new_token
 from heald_server.app import create_app
 from heald_server.http.descriptors import raise_descriptor_limit
@@ -39,6 +42,7 @@ EXAMPLES = """examples:
   heald serve --port 0 --no-open --json           for scripts: prints its address as JSON
   HEALD_TOKEN=… heald serve --host 0.0.0.0         for other machines, which need the token
   heald serve --store postgresql://heald@db/heald   one of several servers on one database
+  heald serve --workers 4                         four processes, for a machine with more cores
 
 The printed address holds a generated token for the page; programs send it as 'Authorization: Bearer …'. A token that
 you set is not printed: the page asks for it."""
@@ -58,18 +62,35 @@ def run(options: argparse.Namespace) -> int:
     check_endpoint(options)
     raise_descriptor_limit()
     settings = validate_settings(make_settings(options))
-    with bind(settings) as bound:
+    check_workers(options.workers)
+    with ExitStack() as sockets:
+        bound = sockets.enter_context(bind(settings))
         settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
         token = _operator_token(options) or ("" if options.no_token else new_token())
+        worker: Worker | None = None
+        if options.workers > 1:
+            bound.close()  # the port is free: nobody else serves it
+            listeners = [sockets.enter_context(bind(settings, shares_port=True)) for _ in range(options.workers)]
+            started = WorkerSupervisor(listeners, partial(_print_ready, options, settings)).run()
+            if isinstance(started, int):
+                return started
+            worker, bound = started, started.listener
         configure_logging(options.log, [token, *store_secrets(options.store, options.news)])
         store = open_named_store(options.data, options.store, node=new_node_name(options.node), news=options.news or "")
-        asyncio.run(_serve(options, settings, token, store, bound))
+        asyncio.run(_serve(options, settings, token, store, bound, worker))
     return 0
 
 
 async def _serve(
-    options: argparse.Namespace, settings: ServerSettings, token: str, store: Store, bound: socket
+    options: argparse.Namespace,
+    settings: ServerSettings,
+    token: str,
+    store: Store,
+    bound: socket,
+    worker: Worker | None,
 ) -> None:
+    if worker is not None:
+        worker.end_with_parent()
     try:
         if isinstance(store, SharedStore) and options.store and token and not (options.token or environment_token()):
             token = (await store.put_record("secret", "token", token.encode(), only_new=True)).decode()
@@ -85,7 +106,13 @@ async def _serve(
             if telemetry is not None:
                 context.subscribe(telemetry.reactor)
                 context.on_stop(telemetry.close)
-            await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
+            report = partial(_print_ready, options, settings) if worker is None else worker.report_ready
+
+            def on_ready() -> None:
+                gc.freeze()  # what is loaded by now stays: examining it in a full collection would stop all streams
+                report(token)
+
+            await serve_app(app, context, bound, on_ready)
     finally:
         await store.close()
 
@@ -96,7 +123,6 @@ def _operator_token(options: argparse.Namespace) -> str:
 
 
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
-    gc.freeze()  # what is loaded by now stays: examining it in a full collection would stop all streams
     base = settings.public.url if settings.public is not None else settings.address
     is_generated = bool(token) and not _operator_token(options)
     address = f"{base}/#token={token}" if is_generated else f"{base}/"

@@ -16,7 +16,7 @@ from heald.config.work_tables import (
     EndpointTable,
     ModeName,
 )
-from heald_cli.settings.common import AFTER_CRASH, LOG, REPO_MAP, SERVER_AGENT, AfterCrashName, LevelName
+from heald_cli.settings.common import AFTER_CRASH, LOG, MEMORY, REPO_MAP, SERVER_AGENT, AfterCrashName, LevelName
 
 _USERS = "users"
 _CLIENT = "limits for each client"
@@ -30,6 +30,9 @@ class ServeTable(EndpointTable):
     agent: str = SERVER_AGENT
     host: str = option("address to listen on", "connection", default="127.0.0.1", user_only=True)
     port: Port = option("0 chooses a free port", "connection", default=7878)
+    workers: Count = option(
+        "processes that share the port and the store, on Linux", "connection", default=1, metavar="N"
+    )
     no_token: bool = option("accept every program of this machine", "connection", default=False, user_only=True)
     users: str = option(
         "file of users, with their tokens and limits", _USERS, metavar="FILE", path=True, user_only=True
@@ -66,6 +69,7 @@ class ServeTable(EndpointTable):
     tool: list[str] = TOOL
     mcp_server: list[str] = MCP_SERVER
     repo_map: bool = REPO_MAP
+    memory: bool = MEMORY
     cache: bool = CACHE
     permissions: ModeName = PERMISSIONS
     unsandboxed: bool = UNSANDBOXED

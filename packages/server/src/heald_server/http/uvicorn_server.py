@@ -83,12 +83,17 @@ class UvicornServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def bind(settings: ServerSettings) -> socket.socket:
-    """Bind the port before anything else, so that a port in use is reported at once."""
+def bind(settings: ServerSettings, *, shares_port: bool = False) -> socket.socket:
+    """Bind the port before anything else, so that a port in use is reported at once.
+
+    With `shares_port` several sockets may be bound to it, and the kernel spreads connections over them.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # Without the protocol's name asyncio leaves TCP_NODELAY off: each response on a kept connection waits 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shares_port:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         bound.bind((settings.host, settings.port))
     except OSError as error:
