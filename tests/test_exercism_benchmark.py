@@ -116,10 +116,26 @@ async def test_the_solutions_of_the_exercises_are_checked(tmp_path: Path) -> Non
     assert "1 of 2 solutions pass" in output
 
 
+def test_the_best_row_solves_most_and_then_has_the_fewest_tokens() -> None:
+    from benchmarks.exercism.choose import choose
+
+    def outcome(exercise: str, row: str, *, solved: bool, tokens: int) -> dict[str, Any]:
+        return {"exercise": exercise, "row": row, "tries": [{"solved": solved, "tokens_in": tokens, "tokens_out": 1}]}
+
+    outcomes = [
+        outcome("a", "one", solved=True, tokens=90),
+        outcome("a", "two", solved=True, tokens=80),
+        outcome("a", "three", solved=False, tokens=10),
+        outcome("b", "one", solved=True, tokens=10),  # only one row has done it, so it does not count
+    ]
+    assert choose(outcomes, ["one", "two", "three"]) == "two"
+    assert choose(outcomes, ["three", "one"]) == "one"
+
+
 def test_the_lists_are_disjoint() -> None:
     from benchmarks.exercism.lists import LISTS
 
     development, measured = set(LISTS["development"]), set(LISTS["measured"])
-    assert len(development) == 20
+    assert len(development) == 47
     assert len(measured) == 80
     assert not development & measured

@@ -21,7 +21,7 @@ from benchmarks.exercism.exercise import Exercise
 from benchmarks.exercism.lists import LISTS
 from benchmarks.exercism.outcome import run_exercise
 from benchmarks.exercism.results import Results, describe_run
-from benchmarks.exercism.rows import ROWS, Row
+from benchmarks.exercism.rows import DEFAULT_ROWS, ROWS, Row
 from benchmarks.tasks.local_model import NAME as LOCAL_NAME
 from benchmarks.tasks.local_model import serve_local_model
 
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _run(options: argparse.Namespace, exercises: Sequence[Exercise]) -> None:
-    rows = _available_rows(options.row or list(ROWS))
+    rows = _available_rows(options.row or DEFAULT_ROWS)
     facts = describe_run(options.model, options.list, options.commit, options.server)
     results = Results(options.resume or options.results, facts)
     if options.resume is not None:

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 import heald
 from benchmarks.tasks.calling import FUNCTIONS
 from benchmarks.tasks.task import Function
@@ -51,6 +53,7 @@ def available_runners() -> list[Runner]:
         Runner("heald, tools only", lambda text, folder, place: _heald_code(text, folder, place, "tools")),
         Runner("heald, four small tools", _heald_small),
         Runner("heald, 100 more tools, found by a search", call=lambda text, place: _heald_many(text, place, SHARE)),
+        Runner("heald, 100 more tools of four services, found by a search", call=_heald_mixed),
         Runner("heald, 100 more tools, described", call=lambda text, place: _heald_many(text, place, None)),
     ]
     if find_spec("pydantic_ai") is not None:
@@ -126,6 +129,21 @@ def _heald_many(text: str, place: Place, tool_search: float | None) -> str:
     tools = [Tool(definition=definition, run=answer) for definition in made_definitions(_MORE_TOOLS)]
     tools += [heald.tool(function) for function in FUNCTIONS]
     return _run_heald(text, place, tools=tools, tool_search=tool_search)
+
+
+def _heald_mixed(text: str, place: Place) -> str:
+    """Answer with tools of four services, each of which has one of the tasks and 25 others."""
+    tools: list[Tool] = []
+    for number, function in enumerate(FUNCTIONS):
+        tool = heald.tool(function)
+        own = structs.replace(tool, definition=structs.replace(tool.definition, name=f"service{number}__{tool.name}"))
+        others = [
+            structs.replace(definition, name=definition.name.replace("service0", f"service{number}"))
+            for definition in made_definitions(_MORE_TOOLS)[number::4]
+        ]
+        made = [Tool(definition=definition, run=answer) for definition in others]
+        tools += [*made[:12], own, *made[12:]]
+    return _run_heald(text, place, tools=tools)
 
 
 # --- others ------------------------------------------------------------------------------------------------------

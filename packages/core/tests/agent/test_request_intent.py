@@ -17,6 +17,8 @@ REQUESTS = {
         "Tell me about a.py without changing anything.",
         "Where is the error in a.py? Do not edit it.",
         "Please do not write any code, just tell me what it does",
+        "Just tell me how you would fix a.py.",
+        "Fix the sum? Only explain what a.py does.",
     ),
     "change": (
         "What is wrong in a.py? Fix it.",
@@ -30,6 +32,7 @@ REQUESTS = {
         "Fix a.py. b.py is fine, don't touch it.",
         "Refactor a.py without changing the public API.",
         "Why not rename x to y in a.py?",
+        'The first exercise. Just say "Hello, World!".\n\nImplement this in a.py.',
     ),
     "either": ("Hello.", "Thanks!", "Write a haiku about rain.", "Look at a.py", "Do it.", "Zeig mir a.py", ""),
 }

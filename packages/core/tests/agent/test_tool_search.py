@@ -231,3 +231,32 @@ def test_what_fits_nothing_finds_nothing() -> None:
     assert index.find("xylophone", 5) == []
     assert index.find("", 5) == []
     assert ToolIndex([]).find("delete", 5) == []
+
+
+async def test_a_small_model_is_offered_the_tools_that_its_request_needs() -> None:
+    ran: list[tuple[str, JsonObject]] = []
+    tools = service_tools(100, ran)
+    facts = {"/v1/models": {"data": [{"id": "tiny-1b", "max_model_len": 32_768}]}}
+    replies = [
+        wire_reply("chat", calls=[ToolCall(id="1", name="find_tools", input={"query": "archive a page of notes"})]),
+        wire_reply("chat", calls=[ToolCall(id="2", name="notes__archive_page", input={"id": "7"})]),
+        wire_reply("chat", text="Done."),
+        wire_reply("chat", text="Nothing to do."),
+    ]
+    async with ScriptedServer(replies, facts=facts) as server:
+        model = heald.Model("tiny-1b", base_url=f"{server.url}/v1", api_key="none")
+        async with heald.Agent(model, tools=tools) as agent:
+            await agent.run("List the tracks of my music.")
+            await agent.run("Hello.")
+        bodies = [request.body for request in server.requests]
+    offered = [[definition.name for definition in definitions_in(body)] for body in bodies]
+    assert offered[0][0] == "music__list_track"
+    assert len(offered[0]) <= 9
+    assert offered[0][-1] == "find_tools"
+    assert "use_tool" not in offered[0]
+    assert "notes__archive_page" not in offered[0]
+    assert "notes__archive_page" in offered[1]  # found
+    assert "Call one by its name." in str(bodies[1]["messages"][-1]["content"])
+    assert ran == [("notes__archive_page", {"id": "7"})]
+    assert "notes__archive_page" in offered[3]  # it stays offered
+    assert estimate_tokens([], definitions_in(bodies[0])) <= 2_500

@@ -21,14 +21,23 @@ _ANSWER = "The request asks for an answer and for no change, so no file was writ
 class AnswerCheck:
     """The calls of one answer. Each is judged against the files as the calls before it leave them.
 
-    `files` are those that the model was shown.
+    `files` are those that the model was shown, `emptied` those of which it was shown no bodies of functions.
     """
 
-    def __init__(self, workspace: Workspace, request: str, files: Mapping[str, str], *, may_write: bool) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        request: str,
+        files: Mapping[str, str],
+        *,
+        may_write: bool,
+        emptied: Mapping[str, str] = {},
+    ) -> None:
         self._workspace = workspace
         self._request = request
         self._shown_files = files
         self._may_write = may_write
+        self._emptied = emptied
         self._after: dict[str, str] = {}  # files as the calls of this answer leave them
         self.quotations: set[str] = set()
         """The calls that only quote a file."""
@@ -53,7 +62,8 @@ class AnswerCheck:
         if path is None or not isinstance(content, str):
             return call
         others = {other: text for other, text in self._shown_files.items() if other != path}
-        judgement = judge_file(path, self._read(path), content, self._request, others)
+        before = self._emptied.get(path) or self._read(path)
+        judgement = judge_file(path, before, content, self._request, others)
         if judgement.refusal:
             if judgement.is_quotation:
                 self.quotations.add(call.id)

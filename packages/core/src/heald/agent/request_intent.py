@@ -12,9 +12,13 @@ from heald.core.lazy import lazy_pattern
 RequestIntent = Literal["change", "answer", "either"]
 
 _REST = r"(?!\s+(?:else|but|except|other|besides|in\b|of\b))"
+_ASKS_WORDS = lazy_pattern(
+    r"\b(?:only|just)\s+(?:answer|explain|tell|describe|say|reply)\b|\banswer\s+only\b|\b(?:in|with)\s+words\s+only\b",
+    re.I,
+)
+"""Asks for words, or quotes such a sentence. A request that orders a change of a file of the workspace quotes it."""
 _FORBIDS = lazy_pattern(
-    r"\b(?:only|just)\s+(?:answer|explain|tell|describe|say|reply)\b|\banswer\s+only\b|\b(?:in|with)\s+words\s+only\b"
-    r"|\b(?:do\s+not|don't|never|without)\s+(?:chang|modif|edit|writ|touch|alter)(?:e|ing|ying|y|ting)?\s+"
+    r"\b(?:do\s+not|don't|never|without)\s+(?:chang|modif|edit|writ|touch|alter)(?:e|ing|ying|y|ting)?\s+"
     rf"(?:anything|any\s+(?:files?|code)){_REST}"
     rf"|\b(?:change|modify|edit|write)\s+nothing\b{_REST}|\b(?:make\s+)?no\s+(?:changes|edits|modifications)\b{_REST}",
     re.I,
@@ -68,6 +72,8 @@ def read_intent(request: str, paths: Collection[str]) -> RequestIntent:
         return "answer"
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+", request) if part.strip()]
     names_file = _PATH.search(request) is not None
+    if _ASKS_WORDS.search(request):
+        return "change" if any(_orders_file(sentence, paths) for sentence in sentences) else "answer"
     if any(_orders_change(sentence, paths, names_file) for sentence in sentences):
         return "change"
     if _SPARES.search(request):
@@ -88,6 +94,12 @@ def _orders_change(sentence: str, paths: Collection[str], names_file: bool) -> b
     if _ORDER_LATER.search(sentence):
         return bool(paths) or names_code
     return (names_code or names_file) and _OBLIGATION.search(sentence) is not None
+
+
+def _orders_file(sentence: str, paths: Collection[str]) -> bool:
+    """Whether a sentence orders the change of a file that is there."""
+    order = _ORDER.match(sentence)
+    return order is not None and order["strong"] is not None and any(path in paths for path in _PATH.findall(sentence))
 
 
 def _is_short(sentence: str) -> bool:

@@ -1,6 +1,7 @@
 """Text editing: a model that is bad at calling tools is shown the files and writes them as text."""
 
 import asyncio
+import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
@@ -22,7 +23,7 @@ from heald.wires.text_diff import begins_diff
 if TYPE_CHECKING:
     from heald.agent.answer_check import AnswerCheck
     from heald.providers.session import WireSession
-    from heald.wires.text_edits import TextFiles
+    from heald.wires.text_edits import TextFiles, TextStyle
 
 EditFormat = Literal["auto", "tools", "text"]
 """How a model changes files: by calling tools, by writing them as text, or text if it is small."""
@@ -30,6 +31,17 @@ UNCHANGED = (
     "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
     "write the complete file with that line changed."
 )
+SAME_CODE = (
+    "That is the code that the file holds already, and it fails:\n- {failure}\nFind the line that is wrong for this "
+    "case, and write the complete file with that line changed."
+)
+AFRESH = (
+    "The code that was there fails, for example:\n- {failure}\nIts functions are empty now. Write the complete file "
+    "anew, in another way, so that these tests pass."
+)
+STYLE_VARIABLE = "HEALD_TEXT_STYLE"
+"""Words that choose how a small model is asked: `plain` or `steps`, `report` to shorten reports and check code, and
+`fresh` to let a model that repeats code which fails write it anew."""
 NO_FILE = (
     "Your answer holds no file that could be written, so nothing has changed. Write the path of the file alone on a "
     "line, then a fenced block with the complete new content of the file."
@@ -54,6 +66,10 @@ class TextEditing(Strategy):
         self.writes_calls = False
         """A check of the server found that it reports no calls."""
         self._tool_instructions = tool_instructions
+        words = os.environ.get(STYLE_VARIABLE, "").split(",")
+        self._style: TextStyle = "steps" if "steps" in words else "plain" if "plain" in words else "example"
+        self._checks_code = "report" in words
+        self._may_start_afresh = "fresh" in words
         self._exchange: str | None = None  # to which the fields below belong
         self._requests: list[Message] = []
         self._intent: RequestIntent = "either"
@@ -123,14 +139,23 @@ class TextEditing(Strategy):
             edit_tool="edit_file",
             context_size=self.conversation.window.known_size,
             may_show=lambda path: runtime.may_show(read_file, {"path": path}),
+            style=self._style,
+            empties=self._starts_afresh,
         )
         self._read_requests(files)
         may_write = self._intent != "answer"
         patch_tool = "apply_patch" if "apply_patch" in runtime.registry else ""
         session.text_files = replace(
-            files, attached=runtime.hide_secrets(files.attached), may_write=may_write, patch_tool=patch_tool
+            files,
+            attached=runtime.hide_secrets(files.attached),
+            may_write=may_write,
+            patch_tool=patch_tool,
+            short_reports=self._checks_code,
+            drops_answer=self._starts_afresh,
         )
-        self._check = AnswerCheck(runtime.workspace, self._request_text, files.texts, may_write=may_write)
+        self._check = AnswerCheck(
+            runtime.workspace, self._request_text, files.texts, may_write=may_write, emptied=files.emptied
+        )
 
     def _read_requests(self, files: "TextFiles") -> None:
         """Find the messages of the person in the running exchange, and what they ask for."""
@@ -175,8 +200,9 @@ class TextEditing(Strategy):
             return self._after_failure(f"{refusal}, so it was not written" if refusal else reason)
         self._failure = ""
         if not self._has_changed:
-            return self._remind(UNCHANGED, "The model wrote what the file holds already, so nothing has changed")
-        fault = self._find_unused(turn)
+            fault = "The model wrote what the file holds already, so nothing has changed"
+            return self._remind(self._unchanged_reminder, fault)
+        fault = self._find_fault(turn)
         if fault is None or self._reminders:
             return "end"
         self._reminders.append(fault)
@@ -209,6 +235,22 @@ class TextEditing(Strategy):
         return user_message(reminder)
 
     @property
+    def _unchanged_reminder(self) -> str:
+        """Names the first failure of a report in the request, which the unchanged code has again."""
+        from heald.wires.pytest_report import read_failures
+
+        failures = read_failures(self._request_text) if self._checks_code else []
+        if not failures:
+            return UNCHANGED
+        return (AFRESH if self._may_start_afresh else SAME_CODE).format(failure=failures[0])
+
+    @property
+    def _starts_afresh(self) -> bool:
+        """Whether the model repeated code that fails and shall not see it again."""
+        opening = AFRESH.partition("{")[0]
+        return any(reminder.startswith(opening) for reminder in self._reminders)
+
+    @property
     def _is_out_of_turns(self) -> bool:
         account = self.conversation.account
         return account is not None and account.is_out_of_turns
@@ -233,10 +275,9 @@ class TextEditing(Strategy):
             results += message.tool_results
         return results
 
-    def _find_unused(self, turn: ProviderTurn) -> str | None:
-        """Describe for the model a new parameter without a use in the files that it wrote."""
-        from heald.agent.unused_parameter import find_unused
-
+    def _find_fault(self, turn: ProviderTurn) -> str | None:
+        """Describe for the model what is wrong in the files that it wrote: a new parameter without a use, a name
+        without a definition, or a function that it should implement and left empty."""
         files = cast("WireSession", self.conversation.session).text_files
         if files is None:
             return None
@@ -245,9 +286,19 @@ class TextEditing(Strategy):
             with suppress(PathFault):
                 if isinstance(path, str) and path in files.texts:
                     after = self.conversation.runtime.workspace.read_text(path, remember=False)
-                    if (fault := find_unused(path, files.texts[path], after)) is not None:
+                    if (fault := self._judge(path, files.texts[path], after)) is not None:
                         return self.conversation.runtime.hide_secrets(fault)
         return None
+
+    def _judge(self, path: str, before: str, after: str) -> str | None:
+        from heald.agent.undefined_name import find_undefined
+        from heald.agent.unfinished_function import find_unfinished
+        from heald.agent.unused_parameter import find_unused
+
+        fault = find_unused(path, before, after)
+        if fault is not None or not self._checks_code:
+            return fault
+        return find_undefined(path, before, after) or find_unfinished(path, before, after, self._request_text)
 
 
 def resembles_change(turn: ProviderTurn) -> bool:

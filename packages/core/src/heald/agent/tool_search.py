@@ -1,7 +1,8 @@
 """Offers many tools by name only: the model finds those that it needs.
 
 The tools of a request are the same from the first turn to the last, so that the provider's cache of the prompt holds:
-what a search finds is described in its result, and called with `use_tool`.
+what a search finds is described in its result, and called with `use_tool`. A small model hardly ever searches: the
+words of the request choose a few tools for it, in full, and what it has found or called stays offered.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ _LIST_BYTES = 7_000
 """The most bytes of the list of tools."""
 _LIST_SHARE = 0.5
 """The most of the allowed share that the list may have."""
+_SMALL_LIST_BYTES = 600
+"""The most bytes of the list for a small model."""
 
 
 class ToolSearch(Strategy):
@@ -38,6 +41,7 @@ class ToolSearch(Strategy):
         self._seen: list[ToolDefinition] = []
         self._offered: list[ToolDefinition] = []
         self._finder: ToolFinder | None = None
+        self._is_direct = False  # a small model calls what it has found by its name
         self._length = 0
 
     def attach(self, conversation: Conversation) -> None:
@@ -56,9 +60,26 @@ class ToolSearch(Strategy):
         if request.tools != self._seen:  # lists compare the identity of their elements first
             offered = await self._choose(request.tools)
             self._seen, self._offered = request.tools, offered
+        if self._finder is not None and self._is_direct:
+            request.tools = self._offer_nearest(self._finder)
+            return
         if self._finder is not None and self._finder.search_results:
             self._restore_descriptions(self._finder.search_results)
         request.tools = self._offered
+
+    def _offer_nearest(self, finder: "ToolFinder") -> list[ToolDefinition]:
+        """The tools that the last request needs by its words, and those that were found or called before."""
+        messages = self.conversation.messages
+        last = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        offered = self._offered[:-1]
+        names = {tool.name for tool in offered}
+        called = {call.name for message in messages for call in message.tool_calls}
+        earlier = [tool for tool in self._seen if tool.name in called or tool.name in finder.search_results]
+        for tool in (*finder.nearest(last), *earlier):
+            if tool.name not in names:
+                names.add(tool.name)
+                offered.append(tool)
+        return [*offered, self._offered[-1]]
 
     def _restore_descriptions(self, search_results: dict[str, ToolDefinition]) -> None:
         """Offer the tools in full whose descriptions a compaction removed. The prompt is another one then anyway."""
@@ -95,7 +116,9 @@ class ToolSearch(Strategy):
         if size <= most or len(hidden) <= 1 or reserved:
             self._finder = None
             return tools
-        self._finder = finder = ToolFinder(hidden, room=min(_LIST_BYTES, round(most * _LIST_SHARE)))
+        self._is_direct = self.conversation.models.is_small
+        room = min(_SMALL_LIST_BYTES if self._is_direct else _LIST_BYTES, round(most * _LIST_SHARE))
+        self._finder = finder = ToolFinder(hidden, room=room, direct=self._is_direct)
         names = {tool.name for tool in hidden}
         return [tool for tool in tools if tool.name not in names] + [tool.definition for tool in finder.tools]
 

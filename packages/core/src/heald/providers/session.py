@@ -264,7 +264,10 @@ class WireSession(ConversationBase):
         if files is not None:
             from heald.wires.text_conversation import text_conversation
 
-            messages = [*files.example, *text_conversation(messages, files.attached)]
+            conversation = text_conversation(
+                messages, files.attached, short_reports=files.short_reports, drops_answer=files.drops_answer
+            )
+            messages = [*files.example, *conversation]
             system = "\n\n".join(part for part in (settings.system, files.instructions) if part)
             settings = msgspec.structs.replace(settings, system=system)
         request = TurnRequest(

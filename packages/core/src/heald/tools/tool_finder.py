@@ -14,6 +14,8 @@ from heald.tools.tool_output import ToolOutput
 FIND_TOOLS, USE_TOOL = "find_tools", "use_tool"
 _MOST, _MORE = 5, 10
 """Tools that one search describes, and further ones that it names."""
+_NEAREST = 8
+"""Tools that a small model is offered for a request."""
 _LONG_DESCRIPTION = 1500
 """Characters of a description that a search returns."""
 _LINES = (90, 45)
@@ -22,22 +24,38 @@ _FIND = (
     "Find tools by what they do. There are {count} tools that are not described here. The result describes the ones "
     "that fit, with their arguments; call them with use_tool. Search before you say that something cannot be done."
 )
+_FIND_DIRECT = "Find more tools by what they do, if none of the others fits. There are {count} more."
 _USE = "Call a tool that find_tools has described."
 
 
 class ToolFinder:
     """The tools that a model is not shown in full, and the two tools that lead to them."""
 
-    def __init__(self, definitions: Sequence[ToolDefinition], room: int) -> None:
-        """`room` is the most bytes of their list."""
+    def __init__(self, definitions: Sequence[ToolDefinition], room: int, *, direct: bool = False) -> None:
+        """`room` is the most bytes of their list. With `direct` a model calls by its name what it has found."""
         self._definitions = definitions
         self._index: ToolIndex | None = None
         self.search_results: dict[str, ToolDefinition] = {}
         """The tools that searches have returned."""
-        self.tools = (
-            find_tools(self._find, f"{_FIND.format(count=len(definitions))}\n{_list(definitions, room)}"),
-            USE,
-        )
+        text = (_FIND_DIRECT if direct else _FIND).format(count=len(definitions))
+        finder = find_tools(self._find, f"{text}\n{_list(definitions, room)}", direct=direct)
+        self.tools = (finder,) if direct else (finder, USE)
+
+    def nearest(self, request: str) -> list[ToolDefinition]:
+        """Return the tools that the words of a request find, and others of all groups while there is room."""
+        if self._index is None:
+            self._index = ToolIndex(self._definitions)
+        nearest = self._index.find(request, _MOST)
+        names = {definition.name for definition in nearest}
+        groups: dict[str, list[ToolDefinition]] = {}
+        for definition in self._definitions:
+            groups.setdefault(_group(definition.name), []).append(definition)
+        for group in sorted(groups.values(), key=len):  # a large group has other members that can be found by a search
+            others = [definition for definition in group if definition.name not in names]
+            if len(nearest) >= _NEAREST or not others:
+                continue
+            nearest.append(others[0])
+        return nearest
 
     def _find(self, query: str) -> list[ToolDefinition]:
         if self._index is None:
@@ -47,8 +65,9 @@ class ToolFinder:
         return definitions
 
 
-def find_tools(find: Callable[[str], Sequence[ToolDefinition]], description: str) -> Tool:
-    """The tool that searches."""
+def find_tools(find: Callable[[str], Sequence[ToolDefinition]], description: str, *, direct: bool = False) -> Tool:
+    """The tool that searches. With `direct` what it finds is offered by its own name in the next request."""
+    usage = "Call one by its name." if direct else f'Call one with {USE_TOOL}: {{"name": …, "arguments": {{…}}}}.'
 
     async def run(arguments: JsonObject, _: ToolContext) -> ToolOutput:
         query = str(arguments["query"])
@@ -59,7 +78,7 @@ def find_tools(find: Callable[[str], Sequence[ToolDefinition]], description: str
         parts = [_describe(definition) for definition in definitions[:_MOST]]
         if len(names) > _MOST:
             parts.append(f"Further tools, found by their names: {', '.join(names[_MOST:])}.")
-        text = "\n\n".join([*parts, f'Call one with {USE_TOOL}: {{"name": …, "arguments": {{…}}}}.'])
+        text = "\n\n".join([*parts, usage])
         return ToolOutput(content=text, summary=", ".join(names[:_MOST]), data={"tools": names[:_MOST]})
 
     schema: JsonObject = {

@@ -7,20 +7,31 @@ import msgspec
 
 from heald.core.json import encode_text
 from heald.core.messages import Message, Text, ToolResult
+from heald.wires.pytest_report import shorten_report
 from heald.wires.text_edits import FILES_HEADING
 
 _LINE_END = "\n"
+_LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "sh": "bash", "rs": "rust"} | {
+    name: name for name in ("html", "css", "json", "toml", "yaml", "sql", "go", "c", "cpp", "java", "xml")
+}
 
 
-def text_conversation(messages: list[Message], attached: str) -> list[Message]:
+def text_conversation(
+    messages: list[Message], attached: str, *, short_reports: bool = False, drops_answer: bool = False
+) -> list[Message]:
     """Return a conversation without calls: files are written out, results are words of the user.
 
-    The attached files stand with the last request. Messages of one role that follow each other become one.
+    The attached files stand with the last request. Messages of one role that follow each other become one. Reports of
+    tests can be shortened to their failures, and the answer before the last request left out.
     """
+    if drops_answer:
+        messages = _without_answer(messages)
     plain: list[Message] = []
     for message in messages:
         text = _plain_text(message)
         role = "user" if message.role == "tool" else message.role
+        if short_reports and role == "user":
+            text = shorten_report(text)
         media = [block for block in message.content if not isinstance(block, Text) and role == "user"]
         media = [block for block in media if not isinstance(block, ToolResult)]
         if not text and not media:
@@ -38,17 +49,28 @@ def text_conversation(messages: list[Message], attached: str) -> list[Message]:
     return plain
 
 
-def describe_files(texts: Mapping[str, str]) -> str:
-    """Show files to the model, as the example does."""
-    parts = [_written_file(path, text) for path, text in texts.items()]
+def _without_answer(messages: list[Message]) -> list[Message]:
+    """The conversation without the answer before the last request, and its results."""
+    users = [at for at, message in enumerate(messages) if message.role == "user"]
+    if len(users) <= 1:
+        return messages
+    return [*messages[: users[-2] + 1], *messages[users[-1] :]]
+
+
+def describe_files(texts: Mapping[str, str], *, languages: bool = False) -> str:
+    """Show files to the model, as the example does, or with their languages at the fences."""
+    parts = [
+        _written_file(path, text, _LANGUAGES.get(path.rpartition(".")[2], "") if languages else "")
+        for path, text in texts.items()
+    ]
     return "\n\n".join([FILES_HEADING, *parts]) if parts else ""
 
 
-def _written_file(path: str, text: str) -> str:
+def _written_file(path: str, text: str, language: str = "") -> str:
     """A file as the model writes it. The fence is longer than those inside the file."""
     marks = "`" * max([3, *(len(run) + 1 for run in re.findall(r"^[ \t]{0,3}(`{3,})", text, re.M))])
     text = text.replace("\r\n", "\n").removesuffix(_LINE_END)
-    return f"{path}\n{marks}\n{text}{_LINE_END}{marks}"
+    return f"{path}\n{marks}{language}\n{text}{_LINE_END}{marks}"
 
 
 def _plain_text(message: Message) -> str:
