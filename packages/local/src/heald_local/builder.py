@@ -16,7 +16,7 @@ import msgspec
 from heald.core.messages import Image
 from heald.providers.scripted import Part, ScriptedCall, Think
 from heald_local.arrange.page import arrange
-from heald_local.commands import UNDERSTOOD
+from heald_local.commands import EXAMPLES
 from heald_local.detection import DetectionJob
 from heald_local.files import (
     PictureFiles,
@@ -39,9 +39,8 @@ from heald_pictures.elements import Box, Detection
 from heald_pictures.errors import UnreadablePicture, VisionError
 
 CANNOT = (
-    "The local converter has no language model and cannot do this; set a key such as ANTHROPIC_API_KEY (or start "
-    f"Ollama) and choose its model, or ask for a page from a screenshot, for a small change ({UNDERSTOOD}), or for "
-    "list, read, search or run; an element that is selected in the preview can also be changed by hand."
+    "The local converter has no language model and cannot do this; choose a model with a key, or ask for a small "
+    f"change, such as: {', '.join(EXAMPLES)}."
 )
 _UNKNOWN = (
     "What a picture does not show I could not know: how things behave, states that are hidden, the exact fonts, and "

@@ -10,6 +10,7 @@ from functools import cache
 
 from heald_local.see.detect import detect_elements
 from heald_local.see.models import load_ahead
+from heald_local.see.picture_hint import NO_HINT, PictureHint
 from heald_local.see.workers import count_cores
 from heald_pictures.detector import Progress
 from heald_pictures.elements import Detection
@@ -25,8 +26,9 @@ class _Abandoned(Exception):
 class DetectionJob:
     """The detection of one picture. `start_detection` creates it; each of its callers releases it once."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, hint: PictureHint = NO_HINT) -> None:
         self.data = data
+        self.hint = hint
         self.detection: Detection | None = None
         self.is_done = False
         self._fault: Exception | None = None
@@ -94,7 +96,7 @@ class DetectionJob:
         """Detect the elements. Runs in a thread."""
         try:
             self._report(None)
-            self.detection = detect_elements(self.data, self._report)
+            self.detection = detect_elements(self.data, self._report, self.hint)
         except _Abandoned:
             self._fault = VisionError("The request for this picture was cancelled; send it again.")
         except Exception as fault:
@@ -121,14 +123,14 @@ class DetectionJob:
             wake()
 
 
-def start_detection(data: bytes) -> DetectionJob:
+def start_detection(data: bytes, hint: PictureHint = NO_HINT) -> DetectionJob:
     """Start a job, or join the one that runs. The caller must release it."""
-    digest = hashlib.sha256(data).digest()
+    digest = hashlib.sha256(data).digest() + repr(hint).encode()
     with _lock:
         job = _jobs.get(digest)
         if job is None or job.failed or not job.acquire():
             load_ahead()
-            job = _jobs[digest] = DetectionJob(data)
+            job = _jobs[digest] = DetectionJob(data, hint)
             job.acquire()
             _pool().submit(job.run)
         _jobs.move_to_end(digest)

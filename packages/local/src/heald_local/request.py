@@ -7,6 +7,7 @@ import msgspec
 
 from heald.core.messages import Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from heald.core.turn import Settings
+from heald_local.see.picture_hint import NO_HINT, PictureHint
 from heald_pictures.design_request import DesignRequest, SelectedElement, design_of
 
 
@@ -38,6 +39,7 @@ class LocalRequest:
     written: tuple[str, ...]  # the text files that the conversation has written, the last one last
     pages: tuple[tuple[str, Image], ...] = ()  # each page and its picture, if every picture is a page of its own
     path: str = ""  # the file that the page is written to, if it is not the entry
+    hint: PictureHint = NO_HINT
 
     def has(self, name: str) -> bool:
         return any(tool.name == name for tool in self.tools)
@@ -110,6 +112,7 @@ def read_request(messages: Sequence[Message], tools: Sequence[ToolDefinition], s
         stack=design.stack,
         entry=design.entry,
         written=_written_paths(messages),
+        hint=PictureHint(design.picture_kind, design.scale),
         pages=tuple(zip(design.pages, images, strict=False)) if design.element is None else (),
     )
 

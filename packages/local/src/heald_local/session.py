@@ -16,6 +16,7 @@ from heald_local.detection import DetectionJob, start_detection
 from heald_local.edit import edit_page
 from heald_local.model import PROVIDER, LocalVision
 from heald_local.request import LocalRequest, read_request, select_page
+from heald_local.see.picture_hint import PictureHint
 from heald_pictures.errors import VisionError
 
 _LARGE = 16_000  # characters of a delta with pictures
@@ -28,7 +29,7 @@ class LocalSession(ConversationBase):
     ) -> None:
         super().__init__(messages, tools, settings)
         self._model = model
-        self._jobs: dict[bytes, DetectionJob] = {}  # by the bytes of the picture
+        self._jobs: dict[tuple[bytes, PictureHint], DetectionJob] = {}  # by the bytes of the picture
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         writer = _Writer(provider=PROVIDER, model=self._model.name, used_ids=self.used_ids)
@@ -68,16 +69,19 @@ class LocalSession(ConversationBase):
         """Return the parts of the next turn, by the request and the calls made for it."""
         request = read_request(self.messages, self.tools, self.settings)
         if request.image is not None:
-            return PageBuilder(select_page(request), self._model.mode, self._detect).parts()
+            return PageBuilder(
+                select_page(request), self._model.mode, lambda data: self._detect(data, request.hint)
+            ).parts()
         return _answer(request)
 
-    def _detect(self, data: bytes) -> DetectionJob:
+    def _detect(self, data: bytes, hint: PictureHint) -> DetectionJob:
         """Return the detection of a picture. Those of the first page and of the current one are kept."""
-        if data not in self._jobs:
+        key = (data, hint)
+        if key not in self._jobs:
             for other in list(self._jobs)[1:]:
                 self._jobs.pop(other).release()
-            self._jobs[data] = start_detection(data)
-        return self._jobs[data]
+            self._jobs[key] = start_detection(data, hint)
+        return self._jobs[key]
 
     def _release(self) -> None:
         jobs, self._jobs = self._jobs, {}

@@ -6,8 +6,17 @@ from dataclasses import replace
 
 from heald_local.arrange.colours import is_blue, is_vivid
 from heald_local.arrange.icon_buttons import mark_icon_buttons
+from heald_local.arrange.native_controls import (
+    LOWEST_NATIVE,
+    has_grip,
+    has_native_fill,
+    is_native_button,
+    is_native_frame,
+    is_placeholder_grey,
+    without_grip,
+)
 from heald_local.arrange.part import Part
-from heald_pictures.colours import contrast
+from heald_pictures.colours import contrast, rgb_parts
 from heald_pictures.elements import Border, Box, Control, TextElement
 from heald_pictures.rect import Rect, hull
 
@@ -19,11 +28,12 @@ WIDEST_BUTTON, WIDEST_FILLED = 460.0, 820.0
 LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
 _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
-_WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER = 160.0, 90.0, 60.0
-_GRIP = 20.0  # pixels of the corner of a text area
+_WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER, _NARROW_NATIVE = 160.0, 90.0, 60.0, 40.0
 _FEWEST_QUESTIONS = 3
+_FEWEST_ITEMS = 3
 _FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
 _TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are not placeholder
+_WIDEST_MARK = 0.2  # the part of a field that a mark at its end fills
 _PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
 _PROMPT = re.compile(r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b", re.IGNORECASE)
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
@@ -31,6 +41,8 @@ _HEX = re.compile(r"#[0-9a-f]{6}")
 _MAGNIFIERS = frozenset({"search", "magnifying-glass"})
 _MOST_INITIALS = 3
 _STOPS, _FEWEST_SPACES = (".", "?", "!", "…"), 3  # of a sentence
+_TITLE_WORDS, _LARGEST_VALUE = 7, 24.0  # words, and pixels of type, from which on a text is not a value
+_WIDEST_VALUE, _TINT = 860.0, 24  # pixels of a field with a value, and levels between the channels of a grey
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
@@ -41,6 +53,8 @@ def mark_controls(part: Part, used: list[int] | None = None) -> Part:
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
+    if part.kind == "stack":
+        part = replace(part, children=_unmark_items(part.children))
     part = mark_icon_buttons(_mark_segments(_mark_search(_mark_question(part), count)))
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
@@ -87,10 +101,15 @@ def collect_texts(part: Part) -> list[TextElement]:
 
 def _control(part: Part, box: Box, count: list[int]) -> Part:
     texts = collect_texts(part)
+    if has_grip(part):
+        return _area(part, count)
     low, high = HEIGHTS
+    native = is_native_frame(box)
+    if native or has_native_fill(box):
+        low = LOWEST_NATIVE
     if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
         return part
-    pictures = [child for child in part.children if child.kind == "picture"]
+    pictures = [child for child in part.children if child.kind == "picture" or _is_mark_box(child, part)]
     if len(part.children) - len(texts) - len(pictures) > 0 or len(pictures) > 2:
         return part
     if not texts:
@@ -101,9 +120,20 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     framed = box.border is not None
     tinted = is_blue(text.style.colour)
-    if framed and not tinted and any(_is_chevron(picture.rect, part, text) for picture in pictures):
+    if native and is_native_button(box) and not pictures:
+        return replace(part, tag="button", name="button", attributes=(("type", "button"),))
+    if (
+        (framed or has_native_fill(box))
+        and not tinted
+        and any(_is_chevron(picture.rect, part, text) for picture in pictures)
+    ):
+        return _field(part, text, count, pictures)
+    if framed and (_is_grey_prompt(part, text) or (native and left <= right)):
         return _field(part, text, count, pictures)
     narrowest = _NARROW_NUMBER if text.text.isdigit() else _NARROW_FIELD
+    is_wide = part.rect.w > _WIDEST_VALUE  # as a block of code is
+    if (is_wide or _is_sentence(text) or _is_title(text)) and _PROMPT.match(text.text) is None:
+        return part
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
         return _field(part, text, count, pictures)
     if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
@@ -115,6 +145,18 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and _is_command(part, text):
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _is_mark_box(child: Part, part: Part) -> bool:
+    """Whether a child is a small empty box at the right end of a field, such as a picture that was not loaded."""
+    is_empty = child.box is not None and not child.children and child.text is None and child.box.control is None
+    return is_empty and child.rect.w <= _WIDEST_MARK * part.rect.w and child.rect.x > part.rect.middle[0]
+
+
+def _is_grey_prompt(part: Part, text: TextElement) -> bool:
+    """Whether words in the grey of placeholders begin at the left edge of a box."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    return is_placeholder_grey(text.style.colour) and left <= _PROMPT_ROOM and right > left
 
 
 def _begins_field(part: Part, text: TextElement) -> bool:
@@ -174,6 +216,40 @@ def _mark_segments(part: Part) -> Part:
     return replace(part, children=tuple(children))
 
 
+def _unmark_items(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Make fields with words ordinary boxes again if boxes of the same shape beside them are none: items of a list.
+
+    Three or more without a label, a prompt or a button between them are items too.
+    """
+    words = [child for child in children if _is_worded_field(child)]
+    if not words:
+        return children
+    items: list[Part] = []
+    for field in words:
+        alike = [child for child in children if child is not field and _has_same_shape(child, field)]
+        others = [child for child in alike if child not in words]
+        if any(child.tag == "div" for child in others) or len(alike) - len(others) + 1 >= _FEWEST_ITEMS:
+            items.append(field)
+    if len(items) == len(words) and any(child.tag in ("label", "button") for child in children):
+        return children
+    return tuple(replace(child, tag="div", name="", attributes=()) if child in items else child for child in children)
+
+
+def _is_worded_field(part: Part) -> bool:
+    """Whether a part is a field with words in it that ask for nothing."""
+    if part.tag != "input" or part.name != "field" or part.box is None or is_native_frame(part.box):
+        return False
+    texts = collect_texts(part)
+    return bool(texts) and not any(_PROMPT.match(text.text) or is_placeholder_grey(text.style.colour) for text in texts)
+
+
+def _has_same_shape(part: Part, field: Part) -> bool:
+    if part.box is None or field.box is None or not collect_texts(part):
+        return False
+    same_place = abs(part.rect.x - field.rect.x) <= 1 and abs(part.rect.w - field.rect.w) <= 1
+    return same_place and (part.box.fill, part.box.border) == (field.box.fill, field.box.border)
+
+
 def _mark_question(part: Part) -> Part:
     """Make each bold line with a small mark at the far right a button, if there are several: they unfold answers."""
     rows = [child for child in part.children if _is_question(child)]
@@ -207,8 +283,16 @@ def _is_avatar(part: Part, text: TextElement) -> bool:
 
 def _is_command(part: Part, text: TextElement) -> bool:
     """Whether a box looks like something to press: no chip, and no message with a sentence in it."""
-    is_sentence = text.text.endswith(_STOPS) and text.text.count(" ") >= _FEWEST_SPACES
-    return not is_sentence and not _is_chip(part, text)
+    return not _is_sentence(text) and not _is_chip(part, text)
+
+
+def _is_title(text: TextElement) -> bool:
+    """Whether a text has more words than what is typed into a field, or is larger."""
+    return len(text.text.split()) >= _TITLE_WORDS or text.style.size > _LARGEST_VALUE
+
+
+def _is_sentence(text: TextElement) -> bool:
+    return text.text.endswith(_STOPS) and text.text.count(" ") >= _FEWEST_SPACES
 
 
 def _is_chip(part: Part, text: TextElement) -> bool:
@@ -226,10 +310,17 @@ def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
 
 def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
     """Mark a framed box without content as a field, if it is as wide as one."""
-    if box.border is None or part.rect.w < 90 or part.rect.w < 2 * part.rect.h:
+    narrowest = _NARROW_NATIVE if is_native_frame(box) else _NARROW_FIELD
+    if box.border is None or part.rect.w < max(narrowest, 2 * part.rect.h) or _is_tinted(box.fill):
         return part
     count[0] += 1
     return replace(part, tag="input", name="field", attributes=(("id", f"field-{count[0]}"), ("type", "text")))
+
+
+def _is_tinted(fill: str) -> bool:
+    """Whether a colour is not a grey, as that of an empty cell of a table may be."""
+    parts = rgb_parts(fill) if _HEX.fullmatch(fill) else (0, 0, 0)
+    return max(parts) - min(parts) > _TINT
 
 
 def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]) -> Part:
@@ -242,7 +333,10 @@ def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]
         month, day, year = date.groups()
         attributes = (identity, ("type", "date"), ("value", f"{year}-{month}-{day}"))
         return replace(part, tag="input", name="field", attributes=attributes, children=_texts_alone(part))
-    if is_followed:
+    is_prompt = _PROMPT.match(text.text) is not None and not any(
+        picture.picture is not None and _is_chevron(picture.rect, part, text) for picture in pictures
+    )
+    if is_followed and not is_prompt:
         return replace(part, tag="select", name="select", attributes=(identity,))
     kind = "search" if pictures else "email" if "@" in text.text and " " not in text.text else "text"
     if text.text and not pictures and set(text.text) <= set("•●*·"):
@@ -271,17 +365,19 @@ def _is_area(part: Part, above: Part) -> bool:
         return False
     if len(above.text.text) > _LONGEST_LABEL or not 0 <= part.rect.y - above.rect.bottom <= 12:
         return False
-    children = _without_grip(part)
+    children = without_grip(part)
     if len(children) > 1 or abs(above.rect.x - part.rect.x) > 6:
         return False
     inside = children[0] if children else None
     return inside is None or (inside.text is not None and inside.rect.y - part.rect.y <= 24)
 
 
-def _without_grip(part: Part) -> tuple[Part, ...]:
-    """Return the children of a text area without the mark in its corner by which it is resized."""
-    corner = Rect(part.rect.right - _GRIP, part.rect.bottom - _GRIP, _GRIP, _GRIP)
-    return tuple(child for child in part.children if child.picture is None or not corner.holds(child.rect))
+def _area(part: Part, count: list[int]) -> Part:
+    """Make a text area with its placeholder."""
+    count[0] += 1
+    placeholders = tuple(("placeholder", text.text) for text in collect_texts(part))
+    attributes = (("id", f"field-{count[0]}"), *placeholders)
+    return replace(part, tag="textarea", name="area", attributes=attributes, children=without_grip(part))
 
 
 def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
@@ -290,11 +386,7 @@ def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ..
     for number, child in enumerate(children):
         above = children[number - 1] if number else None
         if above is not None and _is_area(child, above):
-            count[0] += 1
-            placeholders = tuple(("placeholder", text.text) for text in collect_texts(child))
-            attributes = (("id", f"field-{count[0]}"), *placeholders)
-            child = replace(child, tag="textarea", name="area", attributes=attributes, children=_without_grip(child))
-            result[number] = child
+            child = result[number] = _area(child, count)
         if child.tag not in FIELDS or child.box is None or child.box.control is not None or above is None:
             continue
         near = -4 <= child.rect.y - above.rect.bottom <= 16 and abs(above.rect.x - child.rect.x) <= 6

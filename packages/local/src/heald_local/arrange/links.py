@@ -288,10 +288,15 @@ def _as_link(part: Part, name: str) -> Part:
 
 def mark_footer(part: Part) -> Part:
     """Turn the short lines of a footer into links, but for the heading of each column."""
-    words = [word for word in _text_parts(part) if _is_footer_word(word)]
-    heads = {id(column[0]) for column in _columns(words) if _is_head(column)}
-    links = {id(word) for word in words} - heads
+    heads = find_column_heads(part)
+    links = {id(word) for word in _text_parts(part) if _is_footer_word(word)} - heads
     return _mark_texts(part, links, heads) if len(links) >= _FEWEST_LINKS else part
+
+
+def find_column_heads(footer: Part) -> set[int]:
+    """Return the ids of the texts that head the columns of a footer."""
+    words = [word for word in _text_parts(footer) if _is_footer_word(word)]
+    return {id(column[0]) for column in _columns(words) if _is_head(column)}
 
 
 def _columns(words: Sequence[Part]) -> list[list[Part]]:

@@ -280,7 +280,7 @@ def _icons(part: Part, box: Box, sheet: Declarations) -> None:
         sheet["background"] = ", ".join([*layers, box.fill])
 
 
-_WRAPPERS = frozenset({"div", "button", "li"})
+_WRAPPERS = frozenset({"div", "button", "li", "a"})
 _TEXTS = frozenset({"p", "span"})
 _OWN = frozenset({"width", "max-width", "align-self", "margin-top", "margin-left", "margin-right", "position", "flex"})
 """Properties of a text that must not move to its wrapper."""

@@ -20,6 +20,7 @@ from heald_local.arrange.placement import LayoutRoom
 from heald_local.arrange.right_to_left import mark_directions, mirror_detection, mirror_nodes
 from heald_local.arrange.semantics import add_semantics, title_of
 from heald_local.arrange.spacing import keep_to_scale
+from heald_local.arrange.tall_windows import fill_window
 from heald_local.arrange.typography import even_texts
 from heald_local.page import LEFTWARD, Node, Page, walk_nodes
 from heald_local.see.pictures import encode_png
@@ -149,7 +150,7 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
     frame = LayoutRoom(0, detection.width, family, (left, right), detection.width)
     place = Declarations()
     place["align-self"] = "stretch"
-    root = lay_out(body, frame, place)
+    root = fill_window(lay_out(body, frame, place), body, detection.height)
     bottom = max((child.rect.bottom for child in body.children), default=detection.height)
     style = {
         "margin": "0",

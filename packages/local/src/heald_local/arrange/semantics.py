@@ -21,6 +21,7 @@ from heald_local.arrange.links import (
 )
 from heald_local.arrange.part import Part
 from heald_local.arrange.phrases import merge_runs
+from heald_local.arrange.roles import assign_roles
 from heald_local.arrange.tables import mark_tables
 from heald_local.see.paragraphs import same_style
 from heald_pictures.elements import ICON_NAME, Detection
@@ -47,15 +48,24 @@ _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is 
 
 def add_semantics(body: Part, detection: Detection) -> Part:
     """Give all parts tags, names and attributes."""
+    size = _body_size(detection)
+    marked = assign_roles(
+        mark_by_rules(body, detection), detection, lambda page, headings: _find_levels(page, headings, size)
+    )
+    marked = _group_sections(marked)
+    return mark_anchors(describe_pictures(mark_forms(marked)))
+
+
+def mark_by_rules(body: Part, detection: Detection) -> Part:
+    """Tag all parts by rules alone: controls, tables, lists, landmarks, and what seems to be a heading or a link."""
     body = gather_columns(_join_runs(body), _FOOTER_TOP * detection.height)
     marked = mark_controls(mark_tables(mark_code(body)))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
     marked = _keep_navs(mark_landmarks(marked, detection, _lists), outer=False)
-    marked = _group_sections(_headings(marked, _body_size(detection)))
+    marked = _headings(marked, _body_size(detection))
     marked = mark_cards(mark_links(marked, find_accents(detection)))
-    marked = mark_side_lists(_mark_landmark_links(marked))
-    return mark_anchors(describe_pictures(mark_forms(marked)))
+    return mark_side_lists(_mark_landmark_links(marked))
 
 
 def _mark_landmark_links(part: Part) -> Part:
@@ -311,13 +321,19 @@ def _group_sections(part: Part) -> Part:
 
 
 def _headings(body: Part, size: float) -> Part:
-    """Mark large or bold texts as headings, with one h1 and without skipped levels."""
+    """Mark large or bold texts as headings."""
     minor, listed = _find_minor(body, size), _find_listed(body)
-    chosen = [
-        part for part in _ordered(body) if id(part) in minor or (_headline(part, size) and id(part) not in listed)
-    ]
+    chosen = {
+        id(part) for part in _ordered(body) if id(part) in minor or (_headline(part, size) and id(part) not in listed)
+    }
+    return _tagged(body, _find_levels(body, frozenset(chosen), size))
+
+
+def _find_levels(body: Part, headings: frozenset[int], size: float) -> dict[int, int]:
+    """Return the level of each heading: there is one h1, equal headings have one level, and none is skipped."""
+    chosen = [part for part in _all_texts(body) if id(part) in headings]
     if not chosen:
-        return body
+        return {}
     repeated = _find_repeated(body)
     single = [part for part in chosen if id(part) not in repeated] or chosen
     first = max(single, key=lambda part: part.text.style.size if part.text is not None else 0)
@@ -331,7 +347,11 @@ def _headings(body: Part, size: float) -> Part:
         last = levels[id(part)] = 1 if part is first else min(level, max(last, 1) + 1)
         if part is not first:
             levels_of_styles.setdefault(style, last)
-    return _tagged(body, levels)
+    return levels
+
+
+def _all_texts(part: Part) -> list[Part]:
+    return [part] if part.text is not None else [leaf for child in part.children for leaf in _all_texts(child)]
 
 
 def _find_repeated(part: Part, inside: bool = False) -> set[int]:

@@ -124,6 +124,9 @@ def _redraw(clean: Pixels, fine: Pixels, ratio: int, panel: Box, rect: Rect, ele
     large = [line for line in inside if line.style.size > LARGEST_LABEL or len(line.text) > WORDY_INSIDE]
     if len(large) > MOST_LARGE or sum(line.ink.area for line in inside) > MOST_TEXT * rect.area:
         return elements
+    unread = [other.rect for other in elements.pictures if other.kind == "unread"]
+    if any(_is_mostly_on(line, rect) and line.w > LABEL_WIDTH * rect.w for line in unread):
+        return elements
     x, y = int(rect.x), int(rect.y)
     part = clean[y : math.ceil(rect.bottom), x : math.ceil(rect.right)]
     plot = make_plot(part, np.array(rgb_parts(panel.fill), np.float64))

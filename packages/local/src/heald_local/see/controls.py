@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heald_local.see.icon_boxes import NEAR
+from heald_local.see.native_ticks import mark_native_ticks
 from heald_local.see.parts import FoundPart
 from heald_pictures.colours import dominant_colour, hex_colour
 from heald_pictures.elements import Box, Control, ControlKind, PictureElement
@@ -153,4 +154,5 @@ def place_controls(
         plain = Box(place, control.colour, bend)
         frame = max(drawn, key=lambda box: box.rect.area, default=plain) if control.kind != "slider" else plain
         all_boxes.append(replace(frame, rect=place, control=control))
-    return sorted(all_boxes, key=lambda box: -box.rect.area), all_pictures
+    boxes_with_ticks, other_pictures = mark_native_ticks(all_boxes, all_pictures)
+    return sorted(boxes_with_ticks, key=lambda box: -box.rect.area), other_pictures

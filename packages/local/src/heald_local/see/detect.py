@@ -25,6 +25,7 @@ from heald_local.see.painted_page import paint_page
 from heald_local.see.paper import Sheet, clean_sheet, find_sheet
 from heald_local.see.parts import FoundPart, find_parts
 from heald_local.see.photo_grounds import clear_grounds, show_grounds
+from heald_local.see.picture_hint import NO_HINT, PictureHint
 from heald_local.see.print_lines import is_print
 from heald_local.see.rough_elements import find_rough_elements
 from heald_local.see.screenshot import Screenshot, as_screenshot, load_screenshot
@@ -32,8 +33,10 @@ from heald_local.see.sketch_shapes import find_drawn_shapes
 from heald_local.see.sketches import read_sketch
 from heald_local.see.text_places import TextPlaces, find_text
 from heald_local.see.vectors import trace_icons
+from heald_pictures.design_request import PictureKind
 from heald_pictures.detector import Progress, Report
 from heald_pictures.elements import Box, Detection
+from heald_pictures.errors import UnreadablePicture
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Mask, Pixels
 
@@ -41,16 +44,17 @@ GLYPH_ROOM = 2  # pixels by which part of a letter may reach over its line
 GLYPH_WIDE, GLYPH_HIGH = 0.55, 0.5  # parts of the width and the height of a line below which a box on it is part of one
 
 
-def detect_elements(data: bytes, report: Report | None = None) -> Detection:
-    """Detect everything on a screenshot. Raises VisionError if it is not a picture, or too large."""
+def detect_elements(data: bytes, report: Report | None = None, hint: PictureHint = NO_HINT) -> Detection:
+    """Detect everything on a picture. Raises VisionError if it is not a picture, or too large."""
     report_step: Report = report or (lambda _progress: None)
-    keys = [hashlib.sha256(data).digest()]  # of the file, which is not decoded a second time, and of its pixels
+    # Keys of the file, which is not decoded a second time, and of its pixels.
+    keys = [hashlib.sha256(data).digest() + repr(hint).encode()]
     detection = find_cached(keys[0])
     if detection is None:
-        shot = load_screenshot(data)
+        shot = load_screenshot(data, hint.scale)
         pixels = hashlib.sha256(np.ascontiguousarray(shot.fine).data)
-        keys.append(pixels.digest() + repr((shot.fine.shape, shot.lossy)).encode())
-        detection = find_cached(keys[1]) or _detect(shot, report_step)
+        keys.append(pixels.digest() + repr((shot.fine.shape, shot.lossy, hint)).encode())
+        detection = find_cached(keys[1]) or _detect(shot, report_step, hint.kind)
         clear_fits()
         release_memory()
     cache_detection(keys, detection)
@@ -58,14 +62,17 @@ def detect_elements(data: bytes, report: Report | None = None) -> Detection:
     return detection
 
 
-def _detect(picture: Screenshot, report: Report) -> Detection:
+def _detect(picture: Screenshot, report: Report, kind: PictureKind) -> Detection:
     """Detect the elements of a sketch, of the photograph of a screen, or of a screenshot."""
-    sheet = find_sheet(picture.fine)
-    if (drawing := _detect_sketch(sheet, report)) is not None:
+    sheet = find_sheet(picture.fine) if kind != "page" else None
+    if kind == "sketch":
+        return _detect_named_sketch(picture, sheet, report)
+    if kind != "photo" and (drawing := _detect_sketch(sheet, report)) is not None:
         return drawing
-    shot = as_screenshot(sheet.pixels) if sheet is not None and sheet.turned else picture
+    is_screen = sheet is not None and (sheet.turned or kind == "photo")
+    shot = as_screenshot(sheet.pixels) if sheet is not None and is_screen else picture
     ground = find_ground(shot)
-    if sheet is None and not ground.is_exact(shot.pixels):
+    if not kind and sheet is None and not ground.is_exact(shot.pixels):
         drawing = _detect_sketch(clean_sheet(shot.fine), report)
         if drawing is not None:
             return drawing
@@ -75,6 +82,15 @@ def _detect(picture: Screenshot, report: Report) -> Detection:
     if not models.available():
         models.reading_network()  # raises the error that advises how to install the models
     return _detect_page(shot, ground, base, report)
+
+
+def _detect_named_sketch(picture: Screenshot, sheet: Sheet | None, report: Report) -> Detection:
+    """Detect the elements of what the user says is a sketch. Raises VisionError if there are no drawn boxes."""
+    for drawn in (sheet, clean_sheet(picture.fine)):
+        shapes = find_drawn_shapes(drawn.strokes) if drawn is not None and drawn.strokes is not None else None
+        if drawn is not None and shapes is not None:
+            return read_sketch(drawn, shapes, lambda stage, part: report(Progress(stage, part)))
+    raise UnreadablePicture("No drawn boxes were found on the picture; leave out --as sketch, or draw darker lines.")
 
 
 def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
@@ -136,7 +152,7 @@ def _add_pictures(
     inks = [line.ink.grown(GLYPH_ROOM) for line in page_texts.lines]
     patches = [patch for patch in layers.pictures if not any(ink.holds(patch.rect) for ink in inks)]
     cuts = cut_pictures(cleared, page, boxes, texts, patches, page_texts.unread, page_texts.panels)
-    all_boxes = [*boxes, *cuts.dashed]
+    all_boxes = [*boxes, *cuts.dashed, *cuts.rules]
     has_room = find_room(all_boxes, texts, cuts.pictures, page)
     icons = trace_icons(cuts.pictures, cleared.fine, page, shot.ratio, has_room)
     with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))

@@ -17,6 +17,8 @@ SMALLEST, SMALLEST_SPACED = 4.0, 5  # pixels of type
 SIZE_SLACK = 1.1  # pixels that a line may be longer or shorter to have a round size
 FEWEST_SPACED = 3  # letters of a text that may be spaced
 SPACING = (0.1, 0.25)  # letter spacing: pixels from which on it is seen, and the part of the size that it may have
+WIDE_SPACING, SPACED_WIDE = 1.8, 8  # the same part for letters that stand far apart, and faces that are tried
+SMALLEST_EM = 0.05  # ems of the height of a text: a dash is as low
 SPACED_WORSE = 0.04  # likeness by which letter spacing must be better than none
 STEPS = (1.0, 0.5, 0.2, 0.1)  # pixels: sizes are multiples of the first that is near
 DECIMALS = 2  # of sizes and spacing, in pixels
@@ -66,20 +68,24 @@ def fit_faces(ink: Ink, text: str, among: Iterable[Face] | None = None, *, spaci
     fits.sort(key=lambda fit: -fit.likeness)
     if not spacing or len(text) < FEWEST_SPACED or (fits and fits[0].likeness >= CLEAR):
         return fits
+    if not fits:
+        taller = [(face, exact.h / max(face.ink(text)[3] - face.ink(text)[1], SMALLEST_EM)) for face in pool]
+        wide = [_fit_spacing(ink, text, face, height, WIDE_SPACING) for face, height in taller[:SPACED_WIDE]]
+        return sorted((fit for fit in wide if fit is not None and fit.spacing > 0), key=lambda fit: -fit.likeness)
     heights = {fit.face: exact.h / (fit.face.ink(text)[3] - fit.face.ink(text)[1]) for fit in fits[:SPACED]}
     spaced = [_fit_spacing(ink, text, face, height) for face, height in heights.items()]
     fits += [fit for fit in spaced if fit is not None]
     return sorted(fits, key=lambda fit: -_rank(fit))
 
 
-def _fit_spacing(ink: Ink, text: str, face: Face, by_height: float) -> Fit | None:
+def _fit_spacing(ink: Ink, text: str, face: Face, by_height: float, most: float = SPACING[1]) -> Fit | None:
     """Fit the best whole size near the height's, with letter spacing that fills the width."""
     left, _, right, _ = face.ink(text)
     tries: list[Fit] = []
     whole = float(round(by_height))
     for size in (whole, whole - 1, whole + 1):
         spacing = (ink.exact.w - (right - left) * size) / (len(text) - 1)
-        if size >= SMALLEST_SPACED and SPACING[0] < abs(spacing) < SPACING[1] * size:
+        if size >= SMALLEST_SPACED and SPACING[0] < abs(spacing) < most * size:
             tries.append(_fit_face(ink, text, face, size, round(spacing, DECIMALS)))
     return max(tries, key=_rank, default=None)
 

@@ -57,6 +57,10 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
     strongest &= strength > STRONG * strength.max()
     direction = np.median(change[strongest], axis=0)
     cover = _cover(change, direction)
+    parted = _part_underline(change, strength) if _is_colourful(change, cover, direction) else None
+    if parted is not None:
+        change, direction = parted
+        cover = _cover(change, direction)
     if _is_colourful(change, cover, direction):
         shadowed = _part_shadow(change, direction)
         if shadowed is None:
@@ -77,8 +81,25 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
         cover[high:low, near:far].astype(np.float32),
         paper,
         np.clip(paper + direction, 0, LIGHTEST),
-        ruled is not None,
+        ruled is not None or parted is not None,
     )
+
+
+def _part_underline(
+    change: NDArray[np.float64], strength: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Part letters from an underline of another colour: what differs from the paper above it, and the letters' colour.
+
+    None if there is no underline.
+    """
+    ruled = _underline_row(strength > max(FAINT * float(strength.max()), LEAST_CONTRAST))
+    if not ruled:
+        return None
+    above = change.copy()
+    above[ruled:] = 0
+    strong = strength[:ruled]
+    strongest = (strong >= np.quantile(strong, STRONGEST) - ROUNDING) & (strong > STRONG * strong.max())
+    return above, np.median(change[:ruled][strongest], axis=0)
 
 
 def _cover(change: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:

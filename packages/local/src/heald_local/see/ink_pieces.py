@@ -29,6 +29,7 @@ STRONGEST = 0.97  # the quantile of the pixels of a word that show its colour
 NARROW, NARROWEST = 0.45, 6  # a word that is narrower, in heights and in pixels, shows no style
 PALE = 0.62  # a word that is paler than this part of another one has another colour
 TALLER, LEAST_TALL = 2.3, 6  # times as tall as another word is another size, if that has so many pixels
+RULE_WIDTH, FEWEST_RULES = 2, 2  # pixels of a line between two texts of a row, and the number of such lines
 DARK, DARK_QUANTILE = 18.0, 0.995  # levels by which ink differs from the page, and the quantile of the strongest
 GAP = 1.15  # a gap wider than this many ink heights parts two texts
 POINT = 0.42  # sides of a full stop or comma, in parts of the height of its line
@@ -138,7 +139,7 @@ def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None, tight: 
     if rows is None:
         return []
     high, low = rows
-    band = dark[high:low]
+    band = _without_rules(dark[high:low], pixels[top + high : top + low, left : left + dark.shape[1]])
     columns = np.flatnonzero(band.any(axis=0))
     if not len(columns):
         return []
@@ -151,6 +152,28 @@ def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None, tight: 
             here = np.flatnonzero(band[:, near:far].any(axis=1))
             parts.append(spanning((left + near, top + high + int(here[0]), left + far, top + high + int(here[-1]) + 1)))
     return [part for part in parts if part.w >= LEAST_WIDE and part.h >= LEAST_HIGH]
+
+
+def _without_rules(band: Mask, pixels: Pixels) -> Mask:
+    """Clear thin upright lines that are as tall as the band and paler than its letters, if there are several."""
+    columns = np.flatnonzero(band.any(axis=0))
+    if not len(columns):
+        return band
+    groups = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    thin = [group for group in groups if len(group) <= RULE_WIDTH and bool(band[:, group].all())]
+    others = [group for group in groups if not any(group is rule for rule in thin)]
+    if len(thin) < FEWEST_RULES or not others:
+        return band
+    paper = np.median(pixels, axis=(0, 1))
+    away = np.abs(pixels.astype(np.int16) - paper).max(axis=2)
+    strength = float(np.quantile(away[:, np.concatenate(others)][band[:, np.concatenate(others)]], STRONGEST))
+    tallest = max(int(np.ptp(np.flatnonzero(band[:, group].any(axis=1)))) + 1 for group in others)
+    pale = [group for group in thin if float(away[:, group].max()) < PALE * strength]
+    if len(pale) < FEWEST_RULES or tallest >= len(band):
+        return band
+    cleared = band.copy()
+    cleared[:, np.concatenate(pale)] = False
+    return cleared
 
 
 def _group_words(

@@ -7,6 +7,7 @@ import numpy as np
 
 from heald_local.see.face_fits import Fit
 from heald_local.see.ink import FAINT, Ink
+from heald_local.see.letter_spacing import find_letter_rows
 from heald_local.see.line_marks import is_squarish, split_at_gaps
 from heald_local.see.ocr import OcrResult
 from heald_pictures.rect import Rect, hull
@@ -28,9 +29,10 @@ def part_icons(drafts: Sequence[Draft], marks: Sequence[Rect]) -> tuple[list[Dra
     """Part texts from icons that were read as one letter: they look little like it, or stand in a row of marks."""
     texts: list[Draft] = []
     icons: list[Ink] = []
+    in_rows = {id(ink) for row in find_letter_rows([(ink, reading) for ink, reading, _ in drafts]) for ink, _ in row}
     for ink, reading, fit in drafts:
         text = reading.text.strip()
-        if len(text) == 1 and text.isalpha() and _is_icon(ink.rect, reading, fit, marks):
+        if len(text) == 1 and text.isalpha() and id(ink) not in in_rows and _is_icon(ink.rect, reading, fit, marks):
             icons.append(ink)
         else:
             texts.append((ink, reading, fit))

@@ -16,6 +16,7 @@ GAP = 0.2  # between a mark and a text, in parts of the ink's height
 SLACK = 0.05  # how far beyond the gap a letter may seem to stand, in the same parts: its place is not exact
 LEAST_SURE = 0.85  # a less certain reading may be of an unknown script, and its places mean nothing
 LEAST_GAP = 3.0  # pixels of a gap
+NARROWEST_MARK = 0.4  # heights of a mark, at least
 SQUARISH = 1.7  # heights of the widest mark
 SAME_ROW = 0.5  # the part of the height by which two pieces are on one row
 LEAST_REST = 3  # pixels of ink beside a text
@@ -101,8 +102,12 @@ def _text_alone(pixels: Pixels, page: Pixels, ink: Ink, reading: OcrResult) -> P
     places = reading.columns(ink.rect)
     gaps = _gaps(ink)
     first, last, slack = places[letters[0]], places[letters[-1]], SLACK * height
-    start = max((end for _, end in gaps if end <= first + slack), default=0)
-    end = min((begin for begin, _ in gaps if begin >= last - slack), default=width)
+    before, behind = letters[0] > 0, letters[-1] < len(reading.text) - 1  # whether a mark was read there
+    narrowest = NARROWEST_MARK * height  # what is narrower, and was not read as a mark, is a letter such as I
+    start = max((end for begin, end in gaps if end <= first + slack and (before or begin >= narrowest)), default=0)
+    end = min(
+        (begin for begin, end in gaps if begin >= last - slack and (behind or width - end >= narrowest)), default=width
+    )
     start, end = start if start <= WIDEST_MARK * height else 0, end if width - end <= WIDEST_MARK * height else width
     if (start, end) == (0, width) or end - start < 2:
         return None

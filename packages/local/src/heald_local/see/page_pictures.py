@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from heald_local.see.dashed_boxes import find_dashed_box
 from heald_local.see.ink import Ink
 from heald_local.see.inpainting import inpaint_panels
@@ -14,6 +16,7 @@ from heald_local.see.patches import Patch, find_patches, join_rects
 from heald_local.see.pictures import cut_out, faint_edges, picture_kind
 from heald_local.see.screenshot import Screenshot
 from heald_local.see.seams import is_worth_keeping, mark_corners, mark_rects, mark_shadows
+from heald_pictures.colours import hex_colour
 from heald_pictures.elements import Box, PictureElement, PictureKind, TextElement
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Mask, Pixels
@@ -22,15 +25,17 @@ TEXT_ROOM = 2.5  # pixels around text that its smooth edge lies on
 PICTURE_ROOM = 2  # the same around pictures and text that was not read
 PANEL_EDGE = 3  # pixels at the edge of a panel that belong to the picture around it
 DASH_ROOM, DASH_EDGE = 1, 4  # pixels around and within the sides of a box with a dashed border that belong to it
+RULE_WIDTH, SHORTEST_RULE, EVEN = 2, 8, 12  # pixels of an upright line, and levels by which its pixels differ
 LOWEST_TEXT = 6  # pixels: what is lower and not read is an icon
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PagePictures:
-    """The pictures of a page, its boxes with dashed borders, and notes for the user."""
+    """The pictures of a page, its boxes with dashed borders, lines between texts of a row, and notes for the user."""
 
     pictures: list[PictureElement]
     dashed: list[Box]
+    rules: list[Box]
     notes: list[str]
 
 
@@ -55,6 +60,8 @@ def cut_pictures(
     loose = [
         _with_faint_edges(shot, page, patch.rect, boxes) for patch in loose_patches if is_worth_keeping(patch, boxes)
     ]
+    rules = [rule for rect in loose if (rule := _as_rule(shot.pixels, rect)) is not None]
+    loose = [rect for rect in loose if not any(rule.rect == rect for rule in rules)]
     on_panels = [rect for rect in loose if is_on_panel(rect, panels)]
     joined = join_rects([*photos, *(rect for rect in loose if rect not in on_panels)], 0)
     marks = [rect for rect in unread_places if is_squarish(rect) or rect.h < LOWEST_TEXT]
@@ -65,7 +72,17 @@ def cut_pictures(
     places.sort(key=lambda place: (place[0].y, place[0].x))
     cuts = [cut_out(shot.fine, shot.ratio, rect, kind, number + 1) for number, (rect, kind) in enumerate(places)]
     pictures = [picture if is_on_panel(picture.rect, panels) else inpaint_panels(picture, panels) for picture in cuts]
-    return PagePictures(pictures, dashed, _unread_notes(len(unread_lines)))
+    return PagePictures(pictures, dashed, rules, _unread_notes(len(unread_lines)))
+
+
+def _as_rule(pixels: Pixels, rect: Rect) -> Box | None:
+    """Return the box of a thin upright line of one colour, such as that between two links."""
+    if rect.w > RULE_WIDTH or rect.h < SHORTEST_RULE:
+        return None
+    part = pixels[round(rect.y) : round(rect.bottom), round(rect.x) : round(rect.right)]
+    if not part.size or int(np.ptp(part, axis=(0, 1)).max()) > EVEN:
+        return None
+    return Box(rect, hex_colour(np.median(part, axis=(0, 1))))
 
 
 def _find_unread(

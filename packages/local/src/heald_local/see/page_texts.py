@@ -8,6 +8,7 @@ from heald_local.see.cut_icons import find_cut_icons
 from heald_local.see.face_fits import measure_glyphs
 from heald_local.see.ink import Ink
 from heald_local.see.ink_pieces import find_ink
+from heald_local.see.letter_spacing import complete_index, join_wide_spacing
 from heald_local.see.line_marks import split_marks
 from heald_local.see.memory import release_memory
 from heald_local.see.ocr import OcrResult, crop_margin
@@ -73,7 +74,8 @@ def read_texts(
     cut_icons = find_cut_icons(detected_lines, parts)
     find_ink_at = partial(find_ink, pixels, page, boxes=layers.boxes)
     with_syllables = read_lone_syllables(pieces[: len(plain_inks)], cut_icons, find_ink_at, crop)
-    plain_pieces = read_short_words(with_syllables, cut_icons, find_ink_at, crop)
+    with_words = read_short_words(with_syllables, cut_icons, find_ink_at, crop)
+    plain_pieces = join_wide_spacing(complete_index(with_words), crop)
     text_pieces = [*split_marks(pixels, page, plain_pieces, layers.boxes), *pieces[len(plain_inks) :]]
     styled = read_across_grounds(
         style_lines(text_pieces, lambda part: report(Progress("typefaces", part))), pixels, page, free, crop

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from heald_local.see.ink import Ink
+from heald_local.see.letter_spacing import find_letter_rows
 from heald_local.see.line_marks import Piece
 from heald_local.see.ocr import OcrResult
 from heald_local.see.photo_text import find_text_on_photos
@@ -70,13 +71,17 @@ def read_short_words(
     """Read places that look like icons and where no text was read, and return the pieces with the words among them.
 
     Numbers and short names, such as those of a table, are as small as icons; icons are hardly ever read for certain.
+    Single letters are read where several stand in a row.
     """
     read = [ink.rect for ink, _ in pieces]
     free = [place for place in places if not any(place.common(rect) > 0 for rect in read)]
     inks: Sequence[Ink] = find(free) if free else ()
     readings = read_page_lines([crop(ink.rect) for ink in inks]) if inks else []
-    words = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_short_word(reading)]
-    return [*pieces, *words]
+    candidates = list(zip(inks, readings, strict=True))
+    words = [(ink, reading) for ink, reading in candidates if _is_short_word(reading)]
+    in_rows = {id(ink) for row in find_letter_rows([*pieces, *candidates]) for ink, _ in row}
+    letters = [piece for piece in candidates if piece not in words and id(piece[0]) in in_rows]
+    return [*pieces, *words, *letters]
 
 
 def _is_short_word(reading: OcrResult) -> bool:

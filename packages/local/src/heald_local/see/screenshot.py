@@ -32,13 +32,13 @@ class Screenshot:
     lossy: bool  # JPEG or the like: flat colours are not quite flat
 
 
-def load_screenshot(data: bytes) -> Screenshot:
-    """Decode a picture. Raises VisionError if it cannot be used."""
+def load_screenshot(data: bytes, scale: int = 0) -> Screenshot:
+    """Decode a picture with `scale` pixels for each CSS pixel, or as many as it shows. Raises VisionError."""
     if len(data) > MOST_BYTES:
         raise PictureTooLarge(f"The picture has {len(data):,} bytes; use one of at most {MOST_BYTES:,}.")
     fine, kind = _decode(data)
     lossy = kind == "JPEG" or (kind == "WEBP" and _is_noisy(fine))
-    fine, ratio = _reduce(fine)
+    fine, ratio = _reduce(fine, scale)
     pixels = fine if ratio == 1 else np.asarray(Image.fromarray(fine).reduce(ratio))
     if lossy:
         pixels = median_of_nine(pixels)
@@ -50,9 +50,11 @@ def as_screenshot(pixels: Pixels) -> Screenshot:
     return Screenshot(median_of_nine(pixels), pixels, 1, True)
 
 
-def _reduce(fine: Pixels) -> tuple[Pixels, int]:
-    """Find the ratio, and reduce a picture that is larger than anything on it needs."""
-    ratio = pixel_ratio(fine)
+def _reduce(fine: Pixels, scale: int) -> tuple[Pixels, int]:
+    """Find the ratio if it is not known, and reduce a picture that is larger than anything on it needs."""
+    ratio = scale or pixel_ratio(fine)
+    if min(fine.shape[:2]) < LEAST_SIDE * ratio:
+        raise UnreadablePicture(f"The picture is too small for {ratio} pixels for each CSS pixel; use a smaller scale.")
     factor = reduction(fine.shape[1] * fine.shape[0], ratio)
     if factor > 1:
         fine, ratio = np.asarray(Image.fromarray(fine).reduce(factor)), ratio // factor

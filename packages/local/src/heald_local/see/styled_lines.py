@@ -14,7 +14,7 @@ from heald_local.see.line_icons import Draft, cut_icon, part_icons
 from heald_local.see.line_marks import is_squarish
 from heald_local.see.ocr import OcrResult
 from heald_local.see.script_ocr import is_script
-from heald_local.see.word_styles import split_by_style, weigh_line
+from heald_local.see.word_styles import split_at_wide_gaps, split_by_style, weigh_line
 from heald_pictures.colours import colour_distance, hex_colour
 from heald_pictures.elements import TextLine, TextStyle
 from heald_pictures.fonts import Face, faces
@@ -52,6 +52,10 @@ PHOTO_SURE, PHOTO_LIKE, PHOTO_SIZE, PHOTO_LETTERS = 0.9, 0.8, 11.0, 3  # the lea
 BEYOND_DOUBT = 0.98  # how sure a reading on a photograph must be to look less like the fonts here
 SEVERAL, SEVERAL_LIKE, SCRIPT_LIKE = 6, 0.7, 0.5  # its least likeness, with several letters and in another script
 FOREIGN_SURE, FOREIGN_LIKE = 0.95, 0.3  # a sure reading in another script, where few fonts can be compared
+WORDS_SURE, WORDS_LETTERS, WORDS_LIKE = 0.93, 4, 0.3  # of words in a typeface that is not here
+LONG_SURE, LONG_LETTERS, LONG_LIKE = 0.8, 10, 0.4  # the same for a longer line
+LONG_LETTER_SURE = 0.5  # of the least certain letter of it
+LOGO_SIZE, LOGO_LIKE = 26.0, 0.5  # one word that is larger and looks less like its letters is a logo
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,11 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
             if parted is not None:
                 (ink, reading, fit), icon = parted
                 icons.append(icon)
+        if fit is None or fit.likeness < LEAST_LIKE:
+            columns = _split_columns(ink, reading, favourites)
+            if columns:
+                drafts += columns
+                continue
         if fit is None or not _is_trusted(reading, fit):
             unread.append((ink, reading))
             continue
@@ -93,6 +102,17 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
     text_drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
     lines = _unify_styles([_build_line(*draft) for draft in _unify_weights(text_drafts)])
     return StyledLines(lines, [*(ink for ink, _ in unread), *icons, *letters])
+
+
+def _split_columns(ink: Ink, reading: OcrResult, favourites: Sequence[Face]) -> list[Draft]:
+    """Split a line at gaps that are wider than its other ones, if each text then looks like its letters."""
+    drafts: list[Draft] = []
+    for part, part_reading in split_at_wide_gaps(ink, reading):
+        part_fit = best_fit(part, part_reading.text, favourites)
+        if part_fit is None or part_fit.likeness < UNLIKE:
+            return []
+        drafts.append((part, part_reading, part_fit))
+    return drafts
 
 
 def _unify_weights(drafts: list[Draft]) -> list[Draft]:
@@ -192,7 +212,20 @@ def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
         return reading.sure > SIGN_SURE and fit.likeness > UNSURE_LIKE
     if reading.sure >= FOREIGN_SURE and is_script(reading.text):
         return fit.likeness >= FOREIGN_LIKE
-    return fit.likeness >= (LEAST_LIKE if reading.sure >= CERTAIN else UNSURE_LIKE)
+    if fit.likeness >= (LEAST_LIKE if reading.sure >= CERTAIN else UNSURE_LIKE):
+        return True
+    return _are_words(reading, fit)
+
+
+def _are_words(reading: OcrResult, fit: Fit) -> bool:
+    """Whether several letters are read so surely that their typeface may be one that is not here."""
+    letters = sum(letter.isalnum() for letter in reading.text)
+    if " " not in reading.text.strip() and fit.size > LOGO_SIZE and fit.likeness < LOGO_LIKE:
+        return False
+    if reading.sure >= WORDS_SURE and letters >= WORDS_LETTERS:
+        return fit.likeness >= WORDS_LIKE
+    is_legible = reading.sure >= LONG_SURE and min(reading.letter_sure, default=1.0) >= LONG_LETTER_SURE
+    return is_legible and letters >= LONG_LETTERS and fit.likeness >= LONG_LIKE
 
 
 def is_certain_text(line: TextLine) -> bool:

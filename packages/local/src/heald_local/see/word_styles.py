@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -25,6 +26,7 @@ HEAVIER = 0.1  # how much nearer, as a logarithm, the amount of ink must be to t
 LARGEST = 24.0  # pixels of type whose weight is in doubt: larger letters show it
 LEAST_MASS = 40.0  # pixels of ink that show a weight
 MUCH_WORSE = 0.12  # likeness that the weight of the ink may cost
+WIDE_SPACE, LEAST_WIDE_SPACE = 0.5, 6  # of a gap that parts two texts: heights of the line, and pixels
 SIZE_APART = 0.12  # the share by which the size of a run may differ from that of its line
 
 
@@ -60,6 +62,28 @@ def split_by_style(ink: Ink, reading: OcrResult, fit: Fit) -> list[Draft] | None
     letters = [len(draft_reading.text) for _, draft_reading, _ in drafts]
     mean = sum(count * draft_fit.likeness for count, (_, _, draft_fit) in zip(letters, drafts, strict=True))
     return drafts if mean / sum(letters) >= fit.likeness + BETTER else None
+
+
+def split_at_wide_gaps(ink: Ink, reading: OcrResult) -> list[tuple[Ink, OcrResult]]:
+    """Split a line where the space between two words is wider than one space; none if there is no such place."""
+    words = _find_words(ink, reading) if " " in reading.text.strip() else None
+    if words is None:
+        return []
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.start - before.end > max(WIDE_SPACE * len(ink.cover), LEAST_WIDE_SPACE):
+            groups.append([])
+        groups[-1].append(word)
+    if len(groups) < 2:
+        return []
+    parts: list[tuple[Ink, OcrResult]] = []
+    for group in groups:
+        part = _crop(ink, group[0].start, group[-1].end)
+        if part is None:
+            return []
+        text = " ".join(word.text for word in group)
+        parts.append((part, replace(reading, text=text, letter_sure=(), places=())))
+    return parts
 
 
 def weigh_line(ink: Ink, text: str, fit: Fit) -> Fit:

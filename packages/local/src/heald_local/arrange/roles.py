@@ -1,0 +1,240 @@
+"""Decides what is a link and what is a heading, by trees that were trained on pages of other people.
+
+The rules have tagged the page before; their opinion is one feature of many. Thresholds were chosen by cross-validation
+(`packages/local/training/README.md`).
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from heald_local.arrange.landmarks import has_tag
+from heald_local.arrange.links import find_column_heads
+from heald_local.arrange.part import Part
+from heald_local.arrange.phrases import run_tag
+from heald_local.arrange.role_features import HEADINGS, Item, Matrix, describe_items, list_items
+from heald_local.arrange.role_trees import load_trees
+from heald_pictures.elements import Detection
+from heald_pictures.rect import hull
+
+LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.3, 0.4, 0.2  # chances from which on an item is one
+LEAST_LARGE = (
+    0.5  # the same for a link in a sentence, or that is a heading, or several words in the style of plain text
+)
+LEAST_RULED = 0.12  # the chance below which a link of the rules is none
+_CLOSED = frozenset(
+    {"button", "label", "input", "select", "textarea", "a", "pre"}
+)  # parts that hold no link and no heading
+_FEWEST_IN_NAV = 3
+_LOWEST_NAV = 420.0  # pixels; lower on the page, only a footer and side columns have navigation
+_COLOURED = frozenset({"a", "span"})
+_WORDS = (3, 8)  # texts of more words are not like those of fewer
+_LEAST_ICON = 18.0  # pixels; a smaller one marks something
+_HIGHEST_PILL = 68.0  # pixels
+_FEWEST_SPACES = 3  # between the words of prose
+_LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
+_LEVEL = 4.0  # pixels between the middles of a name and its value
+_LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
+_LANDMARKS = frozenset({"header", "footer", "aside"})
+_TEXT_TAGS = frozenset({"p", "li", "a", *HEADINGS})
+
+Levels = Callable[[Part, frozenset[int]], Mapping[int, int]]
+"""Returns the level of each heading by the id of its part, for a page and the ids of its headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    links: frozenset[int]
+    plain: frozenset[int]
+    """Links of the rules that are none."""
+    levels: Mapping[int, int]
+
+
+def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
+    """Make links and headings of the items that look like them, and plain texts of those that do not."""
+    items = list_items(body)
+    if not items:
+        return body
+    features = describe_items(items, detection)
+    links, headings = (_even(items, load_trees(role).predict(features)) for role in ("link", "heading"))
+    barred, style = _find_barred(body, items), _find_style(items)
+    linked, plain, headed = set[int](), set[int](), set[int]()
+    for item, link, heading in zip(items, links, headings, strict=True):
+        if any(part.tag in _CLOSED for part in item.around):
+            continue
+        least = LEAST_RULED if item.part.tag in HEADINGS else LEAST_HEADING
+        if item.sentence is None and heading >= least and _may_head(item):
+            headed.add(id(item.part))
+        is_plain = id(item.part) in headed or item.sentence is not None or _is_prose(item, style)
+        least = LEAST_PICTURE if item.text is None else LEAST_LARGE if is_plain else LEAST_LINK
+        if link >= least and _may_lead(item, barred):
+            linked.add(id(item.part))
+        elif link < LEAST_RULED:
+            plain.add(id(item.part))
+    roles = _Roles(frozenset(linked), frozenset(plain), find_levels(body, frozenset(headed)))
+    return _mark_navs(_assign(body, roles), inside=False)
+
+
+def _even(items: Sequence[Item], chances: Matrix) -> Matrix:
+    """Give items that are alike one chance, the mean of theirs: the same element of all cards is the same thing."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, item in enumerate(items):
+        text = item.text
+        look = (item.part.kind, item.part.tag)
+        if text is not None:
+            style, words = text.style, text.text.count(" ") + 1
+            length = sum(words > most for most in _WORDS)
+            look = (*look, round(style.size), style.weight >= 600, style.colour, style.underline, length)
+        around = tuple((part.kind, part.tag) for part in item.around)
+        groups.setdefault((look, around, item.sentence is not None), []).append(number)
+    evened = chances.copy()
+    for members in groups.values():
+        evened[members] = chances[members].mean()
+    return evened
+
+
+def _find_style(items: Sequence[Item]) -> tuple[int, str]:
+    """Return the size and the colour that most letters of the page have."""
+    letters: Counter[tuple[int, str]] = Counter()
+    for item in items:
+        if item.text is not None and item.sentence is None:
+            letters[round(item.text.style.size), item.text.style.colour] += len(item.text.text)
+    return letters.most_common(1)[0][0] if letters else (16, "#000000")
+
+
+def _is_prose(item: Item, style: tuple[int, str]) -> bool:
+    """Whether an item is several words in the style of plain text."""
+    text = item.text
+    if text is None or text.style.underline or text.text.count(" ") < _FEWEST_SPACES:
+        return False
+    return (round(text.style.size), text.style.colour) == style
+
+
+def _may_head(item: Item) -> bool:
+    text = item.text
+    if text is None or item.part.tag not in _TEXT_TAGS or abs(text.style.spacing) > _LOOSE * text.style.size:
+        return False
+    return any(letter.isalpha() for letter in text.text)
+
+
+def _may_lead(item: Item, barred: frozenset[int]) -> bool:
+    if item.text is None:
+        return id(item.part) not in barred and _is_apart(item)
+    if item.sentence is not None and run_tag(item.text.style, item.sentence.style) not in _COLOURED:
+        return False  # looks like the words around it, or is emphasised
+    return id(item.part) not in barred and any(letter.isalnum() for letter in item.text.text)
+
+
+def _is_apart(item: Item) -> bool:
+    """Whether a picture may be a link alone: a photograph, or an icon that does not mark the words beside it."""
+    picture, parent = item.part.picture, item.around[-1]
+    if picture is None or picture.kind not in ("photo", "icon") or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
+        return False
+    beside = [child for child in parent.children if child is not item.part and child.picture is None]
+    return picture.kind == "photo" or parent.kind != "row" or not beside
+
+
+def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
+    """Return the ids of texts that only rules may link: a breadcrumb, a copyright, a column's head, a value's name."""
+    footers = _find_tagged(body, frozenset({"footer"}))
+    barred = {number for footer in footers for number in find_column_heads(footer)}
+    barred |= {id(part) for footer in footers for part in _find_tagged(footer, frozenset(HEADINGS))}
+    numbers = [item.part.rect for item in items if item.text is not None and _is_value(item.text.text)]
+    for item in items:
+        if any(part.name == "breadcrumb" for part in item.around):
+            barred.add(id(item.part))
+        if item.text is None:
+            continue
+        area = item.part.rect
+        is_named = any(abs(rect.middle[1] - area.middle[1]) <= _LEVEL and rect.x >= area.right for rect in numbers)
+        if is_named or "©" in item.text.text:
+            barred.add(id(item.part))
+    return frozenset(barred)
+
+
+def _find_tagged(part: Part, tags: frozenset[str]) -> list[Part]:
+    if part.tag in tags:
+        return [part]
+    return [tagged for child in part.children for tagged in _find_tagged(child, tags)]
+
+
+def _is_value(words: str) -> bool:
+    return len(words) <= _LONGEST_VALUE and sum(letter.isdigit() for letter in words) > _DIGITS * len(words)
+
+
+def _assign(part: Part, roles: _Roles) -> Part:
+    if part.tag in _CLOSED and part.text is None:
+        return part
+    if part.picture is not None:
+        return _wrap_picture(part) if id(part) in roles.links else part
+    if part.text is None:
+        if _is_pill(part) and id(part.children[0]) in roles.links and id(part.children[0]) not in roles.levels:
+            words = replace(part.children[0], tag="span", name="caption", attributes=())
+            return replace(part, tag="a", name="link", attributes=(("href", "#"),), children=(words,))
+        return replace(part, children=tuple(_assign(child, roles) for child in part.children))
+    return _assign_text(part, roles) if part.tag in _TEXT_TAGS else part
+
+
+def _is_pill(part: Part) -> bool:
+    """Whether a part is a low box around one text, which is pressed as a whole."""
+    is_alone = len(part.children) == 1 and part.children[0].tag == "p" and not part.children[0].children
+    return is_alone and part.box is not None and part.tag == "div" and part.rect.h <= _HIGHEST_PILL
+
+
+def _wrap_picture(part: Part) -> Part:
+    """Put a picture into a link; one that has no text of its own gets a label."""
+    name = part.picture.icon if part.picture is not None else ""
+    label = (("aria-label", name.replace("-", " ").capitalize() or "Link"),)
+    return Part("stack", part.rect, (part,), tag="a", name="link", attributes=(("href", "#"), *label))
+
+
+def _assign_text(part: Part, roles: _Roles) -> Part:
+    level, tag = roles.levels.get(id(part)), part.tag
+    is_link = id(part) in roles.links and not part.children
+    was_link = tag == "a" or any(name == "href" for name, _ in part.attributes)
+    is_link = is_link or (was_link and id(part) not in roles.plain)
+    plain = tuple(pair for pair in part.attributes if pair[0] != "href")
+    href = (("href", "#"),) if is_link else ()
+    children = tuple(replace(run, tag="a") if id(run) in roles.links else run for run in part.children)
+    text = replace(part, children=children, attributes=(*href, *plain))
+    if level is not None:
+        name = "title" if level == 1 else "heading"
+        made = replace(text, tag=f"h{level}", name=name)
+    elif is_link:
+        made = replace(text, tag="a", name=part.name if was_link and tag == "a" else "link")
+    elif tag == "li":
+        return text
+    else:
+        return replace(text, tag="p", name="text") if tag != "p" else text
+    if tag != "li":
+        return made
+    return Part("stack", part.rect, (replace(made, attributes=href),), tag="li", name="item", attributes=plain)
+
+
+def _mark_navs(part: Part, inside: bool) -> Part:
+    """Make navigation of rows and columns of links at the top, in the footer and in side columns."""
+    if part.text is not None or part.picture is not None:
+        return part
+    if part.tag == "nav":
+        is_empty = not has_tag(replace(part, tag=""), frozenset({"a"}))
+        return replace(part, tag="div", name="row" if part.kind == "row" else "stack") if is_empty else part
+    inside = inside or part.tag in _LANDMARKS
+    children = tuple(_mark_navs(child, inside) for child in part.children)
+    part = replace(part, children=children)
+    if part.kind not in ("row", "stack") or part.tag in _CLOSED or part.tag in ("ul", "li", "table", "tr", "td", "th"):
+        return part
+    if not inside and part.rect.bottom > _LOWEST_NAV:
+        return part
+    runs = [(is_link, list(run)) for is_link, run in itertools.groupby(children, lambda child: child.tag == "a")]
+    if not any(is_link and len(run) >= _FEWEST_IN_NAV for is_link, run in runs):
+        return part
+    if len(runs) == 1 and part.tag == "div" and part.box is None:
+        return replace(part, tag="nav", name="nav")
+    grouped: list[Part] = []
+    for is_link, run in runs:
+        if is_link and len(run) >= _FEWEST_IN_NAV:
+            grouped.append(Part(part.kind, hull(link.rect for link in run), tuple(run), tag="nav", name="nav"))
+        else:
+            grouped += run
+    return replace(part, children=tuple(grouped))

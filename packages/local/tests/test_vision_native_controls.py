@@ -1,0 +1,66 @@
+"""Controls in the default style of browsers, and boxes that only look like fields."""
+
+from dataclasses import replace
+
+from heald_local.arrange.page import arrange
+from heald_local.page import Node, walk_nodes
+from heald_local.see.native_ticks import mark_native_ticks
+from heald_pictures.elements import Border, Box, Detection, PictureElement, TextElement
+from heald_pictures.rect import Rect
+from vision_pages import box, picture, seen, text
+
+FRAME = Border((1.0, 1.0, 1.0, 1.0), "#767676")
+TITLE = text(80, 20, "Orders of a harbour", 30, 700)
+
+
+def _native(x: float, y: float, w: float, h: float, fill: str = "#ffffff") -> Box:
+    return replace(box(x, y, w, h, fill), border=FRAME)
+
+
+def _controls(detection: Detection) -> list[Node]:
+    tags = ("input", "select", "textarea", "button")
+    return [node for node in walk_nodes(arrange(detection).body) if node.tag in tags]
+
+
+def _tags(*elements: TextElement | Box | PictureElement) -> list[str]:
+    return [node.tag for node in _controls(seen(TITLE, *elements))]
+
+
+def test_small_native_controls_are_found() -> None:
+    field = _native(80, 100, 154, 19)
+    select = [_native(80, 160, 300, 19), text(86, 162, "Large", 13), picture(364, 166, 10, 7)]
+    button = [_native(80, 220, 84, 20, "#efefef"), text(90, 222, "Send it", 13)]
+    assert _tags(field, *select, *button) == ["input", "select", "button"]
+
+
+def test_a_box_with_a_grip_is_a_text_area_without_a_label() -> None:
+    area = box(80, 200, 500, 90, "#d8d8d8", border=True)
+    assert _tags(area, picture(570, 280, 8, 8)) == ["textarea"]
+
+
+def test_words_in_the_grey_of_placeholders_are_a_field_even_if_they_nearly_fill_it() -> None:
+    words = text(88, 210, "search the whole network", 14, 400, "#757575")
+    frame = box(80, 200, words.rect.w + 18, 34, "#ffffff", border=True)
+    node = _controls(seen(TITLE, frame, words))[0]
+    assert node.tag == "input"
+    assert dict(node.attributes)["placeholder"] == "search the whole network"
+
+
+def test_items_of_a_list_sentences_and_titles_are_not_fields() -> None:
+    frames = [box(80, y, 900, 40, "#ffffff", border=True) for y in (100, 150, 200)]
+    words = [text(96, y + 10, f"Bucket {y}", 16) for y in (100, 150, 200)]
+    assert _tags(*frames, *words) == []
+    sentence = text(96, 110, "More examples are on the other page.", 16)
+    assert _tags(frames[0], sentence) == []
+    title = text(96, 110, "Other problems of the electrical system of this boat", 16)
+    assert _tags(frames[0], title) == []
+
+
+def test_a_small_square_in_the_native_colours_is_a_check_box_with_its_state() -> None:
+    off, on = Box(Rect(20, 20, 13, 13), "#ffffff", 2.0, FRAME), Box(Rect(20, 60, 13, 13), "#0075ff", 2.0)
+    ring = Box(Rect(20, 100, 13, 13), "#ffffff", 6.5, FRAME)
+    card = Box(Rect(0, 0, 200, 200), "#ffffff", 0.0, FRAME)
+    boxes, pictures = mark_native_ticks([card, off, on, ring], [picture(22, 63, 9, 7), picture(100, 63, 9, 7)])
+    states = [(made.control.kind, made.control.on) for made in boxes if made.control is not None]
+    assert states == [("checkbox", False), ("checkbox", True), ("radio", False)]
+    assert [element.rect.x for element in pictures] == [100]
