@@ -170,7 +170,7 @@ async def test_an_end_in_the_middle_leaves_nothing(number: signal.Signals, tmp_p
         ScriptedServer(hanging) as server,
         started(*attempts(server, "--attempts", "2", "--model", "m", "--apply", "1")) as process,
     ):
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             while len(list(place.glob("*/*/work/made.py"))) < 2 or len(server.requests) < 4:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert len(git("worktree", "list").splitlines()) == 3
@@ -285,7 +285,7 @@ async def test_a_person_approves_by_number_and_chooses(tmp_path: Path) -> None:
                 assert screen.count("allow?") == number
                 terminal.type("y")
                 terminal.press("Enter")
-                async with asyncio.timeout(40):
+                async with asyncio.timeout(120):
                     while terminal.screen().count("allow?") == number and "apply which" not in terminal.screen():  # noqa: ASYNC110
                         await asyncio.sleep(0.05)
             screen = await terminal.shows("apply which? [1-2]", "Enter applies 2")

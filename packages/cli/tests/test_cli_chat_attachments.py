@@ -112,7 +112,7 @@ async def test_pictures_in_a_terminal(tmp_path: Path, shot: Path, programs: Path
             await terminal.shows("› [picture 1]")
             await terminal.enter("and this?")
             await terminal.shows("› [picture 1] and this?")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while len(server.requests) < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             program(programs, "xclip", "exit 1")

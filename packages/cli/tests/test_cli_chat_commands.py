@@ -22,6 +22,7 @@ TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
     "redo": ("/redo", ("Redone: Review a.txt.",)),
     "cost": ("/cost", ("exchanges with m:", "cost unknown")),
     "compact": ("/compact", ("The conversation is too short to gain anything.",)),
+    "memory": ("/memory", ("Nothing is remembered.",)),
     "plan": ("/plan off", ("Plan mode is off",)),
     "mode": ("/mode", ("The mode is auto",)),
     "jobs": ("/jobs", ("No command runs in the background.",)),

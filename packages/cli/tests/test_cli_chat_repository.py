@@ -76,7 +76,7 @@ async def test_the_model_learns_what_the_user_changed(tmp_path: Path) -> None:
         await terminal.shows("heald with m")
         await terminal.enter("Hello")
         await terminal.shows("Seen.", "cost unknown")
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             labels = ""
             while "after " not in labels:  # from here on a change is another's
                 await asyncio.sleep(0.05)

@@ -142,7 +142,7 @@ async def test_a_conversation_continues(tmp_path: Path) -> None:
             await terminal.shows("› Remember the number 42", "I remember.")
             await terminal.enter("Which one?")
             await terminal.shows("› Which one?")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while len(server.requests) < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             said = [message["content"] for message in server.requests[1].body["messages"] if message["role"] == "user"]
@@ -210,7 +210,7 @@ async def test_a_model_is_changed_in_the_middle(tmp_path: Path) -> None:
             await terminal.enter("/model mine/other")
             await terminal.shows("From here on with mine/other.")
             await terminal.enter("Second")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while len(server.requests) < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
         assert server.requests[1].body["model"] == "other"

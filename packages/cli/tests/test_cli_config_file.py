@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli_bench import is_one_line_error, run
+from example_counts import scaled
 from heald.config.command_tables import command_tables, table_names
 from heald.config.document import ConfigDocument, parse_document
 from heald.config.keys import describe_keys
@@ -177,7 +178,7 @@ async def test_a_user_file_that_is_wrong_stops_every_command_that_obeys_it(capsy
 
 # --- lines ----------------------------------------------------------------------------------------------------------
 
-unhurried = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(deadline=None, max_examples=scaled(60), suppress_health_check=[HealthCheck.too_slow])
 _KEYS = st.sampled_from(["a", "b_2", "long_name", '"quoted key"', "c"])
 _VALUES = st.sampled_from(
     ["1", '"a # b"', "'''\n[x]\ny = 1\n'''", '"""\n\n"""', "[\n 1, # one\n 2,\n]", "{a = 1}", "true", '"\\""', "[]"]

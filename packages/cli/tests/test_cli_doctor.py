@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_bench import KEY, Ran, finish, run, run_process
+from cli_bench import KEY, LOADED, Ran, finish, run, run_process
 from cli_pages import here
 from heald.testing.server import Reply, ScriptedServer
 
@@ -23,6 +23,16 @@ class Hiding(PathFinder):
 sys.meta_path[:] = [Hiding if each is PathFinder else each for each in sys.meta_path]
 """
 """A `sitecustomize.py` for a machine on which some packages are not installed."""
+
+PLUGINS = (
+    *("heald_acp.model", "heald_check.commands.conform", "heald_check.commands.verify", "heald_evals.commands.test"),
+    *("heald_local.model", "heald_local.see.detect", "heald_nodes.postgres.store", "heald_notify.webhooks_command"),
+    *("heald_studio.browser.browser", "heald_studio.commands.build", "heald_studio.commands.push"),
+    *(f"heald_server.protocols.{name}.protocol" for name in ("a2a", "ag_ui", "mcp", "openai", "responses")),
+    *("heald.tools.code.family", "heald.tools.web.family", "heald_cli.commands.acp", "heald_cli.commands.demo"),
+    *("imageio_ffmpeg", "secretstorage"),
+)
+"""What the doctor loads: one process loads it for all tests."""
 
 Capture = pytest.CaptureFixture[str]
 
@@ -40,7 +50,7 @@ async def bare(tmp_path: Path, *words: str, programs: dict[str, str] | None = No
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
     variables = {"PATH": str(folder), "XDG_DATA_HOME": str(tmp_path / "share"), **env}
-    return await run_process("doctor", *words, env=variables)
+    return await run_process("doctor", *words, env=variables, loaded=(*LOADED, *PLUGINS))
 
 
 async def test_a_machine_with_nothing(tmp_path: Path) -> None:

@@ -4,18 +4,19 @@ import asyncio
 import os
 import pty
 import re
-import sys
+import signal
 import termios
-from asyncio.subprocess import DEVNULL
 from pathlib import Path
 
 import pytest
 from cli_tmux import NEEDS_TMUX, Tmux
 
+from cli_bench import LOADED
 from heald.core.messages import ToolCall
 from heald.testing.server import Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from hidden_texts import ATTACKS, MARKER, assert_all_visible, assert_visible
+from warm_process import warm_host
 
 COMMANDS = list(ATTACKS.values())
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -48,30 +49,31 @@ def chat_words(server: ScriptedServer, tmp_path: Path) -> list[str]:
     return ["chat", *model, "--tools", "shell", "--permissions", "ask"]
 
 
-async def on_terminal(words: list[str], answers: bytes, *, stdout: int | None = None, term: str = "xterm") -> str:
-    """What `heald …` writes to a terminal on which somebody answers."""
+async def on_terminal(words: list[str], answers: bytes, *, without_output: bool = False) -> str:
+    """What `heald …` writes to a terminal on which somebody answers; `without_output`, its errors and questions."""
     control, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (40, 100))
-    process = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-P", "-m", "heald_cli.main", *words],
-        stdin=terminal,
-        stdout=terminal if stdout is None else stdout,
-        stderr=terminal,
-        env=os.environ | {"PYTHONUTF8": "1", "TERM": term},
-        start_new_session=True,
-    )
-    os.close(terminal)
+    exit_code, theirs = os.pipe()
+    output = os.open(os.devnull, os.O_WRONLY) if without_output else os.dup(terminal)
+    streams = [terminal, output, terminal, theirs]
+    environment = os.environ | {"TERM": "xterm"}
+    host = warm_host(*LOADED, strict=True)
+    pid = await asyncio.to_thread(host.start, {"words": words}, Path.cwd(), environment, streams)
+    for descriptor in (terminal, output, theirs):
+        os.close(descriptor)
     reading = asyncio.create_task(asyncio.to_thread(_read_all, control))
     writing = asyncio.create_task(asyncio.to_thread(_write_all, control, answers))
+    has_ended = asyncio.create_task(asyncio.to_thread(_read_all, exit_code))
     try:
-        await asyncio.wait_for(process.wait(), 240)
+        await asyncio.wait_for(asyncio.shield(has_ended), 240)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        if not has_ended.done():
+            os.kill(pid, signal.SIGKILL)
+            await has_ended
         screen = await reading
         await writing
         os.close(control)
+        os.close(exit_code)
     return screen.decode("utf-8", "replace")
 
 
@@ -109,7 +111,7 @@ async def test_chat_without_a_screen_shows_every_command_whole(tmp_path: Path) -
     replies = [run_commands(*COMMANDS), wire_reply("chat", text="All is denied.")]
     async with ScriptedServer(replies) as server:
         answers = b"Go.\n" + b"n\n\n" * len(COMMANDS) + b"/exit\n"
-        screen = await on_terminal(chat_words(server, tmp_path), answers, stdout=DEVNULL)
+        screen = await on_terminal(chat_words(server, tmp_path), answers, without_output=True)
     assert_all_visible(parts_of(screen, "heald: run_command\n"), COMMANDS)
 
 

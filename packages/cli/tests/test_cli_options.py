@@ -344,9 +344,9 @@ async def test_serve_goes_by_the_file(tmp_path: Path) -> None:
     user(f"[serve]\nport = 0\nopen = false\nno_token = true\ndata = {json.dumps(str(tmp_path / 'kept'))}\n")
     async with started("serve", "--json") as process:
         assert process.stdout is not None
-        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 240))
         process.terminate()
-        await finish(process, seconds=30)
+        await finish(process)
     assert (ready["token"], ready["needs_token"]) == (None, False)
     assert (tmp_path / "kept" / "sessions.db").exists()
 
@@ -355,9 +355,9 @@ async def test_a_token_on_the_command_line_closes_an_open_door() -> None:
     user("[serve]\nport = 0\nopen = false\nno_token = true\n")
     async with started("serve", "--json", "--token", TOKEN, "--data", "d") as process:
         assert process.stdout is not None
-        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 240))
         process.terminate()
-        await finish(process, seconds=30)
+        await finish(process)
     assert (ready["token"], ready["needs_token"]) == (None, True)  # it is the operator's, who has it
 
 

@@ -83,7 +83,7 @@ async def http_server() -> AsyncGenerator[str]:
     command = forked_command(str(MCP_SERVER), str(port))
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             while True:
                 try:
                     socket.create_connection(("127.0.0.1", port), 1).close()
@@ -324,7 +324,7 @@ async def test_serve_gives_them_to_its_sessions(tmp_path: Path) -> None:
     async with ScriptedServer(answering(*calls)) as server:
         serve = ["serve", "--model", "m", "--base-url", f"{server.url}/v1", *place]
         tool_flags = ["--tool", "my_tools:weather", "--mcp", f"real={typed_server()}"]
-        async with started(*serve, *tool_flags) as process, httpx2.AsyncClient(timeout=30) as http:
+        async with started(*serve, *tool_flags) as process, httpx2.AsyncClient(timeout=240) as http:
             url = await _ready(process)
             listed = (await http.get(f"{url}/tools")).json()["tools"]
             assert {"weather", "real__echo"} <= {tool["name"] for tool in listed}
@@ -337,7 +337,7 @@ async def test_serve_gives_them_to_its_sessions(tmp_path: Path) -> None:
             process.terminate()
             await finish(process)
         server.requests.clear()
-        async with started(*serve) as process, httpx2.AsyncClient(timeout=30) as http:
+        async with started(*serve) as process, httpx2.AsyncClient(timeout=240) as http:
             session = f"{await _ready(process)}/sessions/{created['id']}"
             assert (await http.patch(session, json={"instructions": "Be brief."})).status_code == 200
             await http.post(f"{session}/messages", json={"text": "And now?"})
@@ -350,12 +350,12 @@ async def test_serve_gives_them_to_its_sessions(tmp_path: Path) -> None:
 
 async def _ready(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         return json.loads(await process.stdout.readline())["url"]
 
 
 async def _answer(http: httpx2.AsyncClient, session: str) -> str:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(240):
         while True:
             info = (await http.get(session)).json()
             messages = (await http.get(f"{session}/messages")).json()["messages"]

@@ -124,7 +124,7 @@ async def test_the_server_has_them_too(tmp_path: Path) -> None:
         words = ["--temperature", "0.25", "--extra", "zone.a=1", "--seed", "7", "--effort", "low"]
         async with started("serve", "--port", "0", "--no-open", "--json", *words, *place) as process:
             assert process.stdout is not None
-            ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+            ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 120))
             async with heald_server.connect(ready["url"], token=ready["token"]) as agent:
                 await asyncio.wait_for(agent.run("Hi"), 60)
         body = provider.requests[0].body

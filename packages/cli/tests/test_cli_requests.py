@@ -69,7 +69,7 @@ async def test_the_server_has_them_too(tmp_path: Path) -> None:
         words = ["serve", "--port", "0", "--no-open", "--json", "--retry-attempts", "2", "--retry-base", "0", *place]
         async with started(*words) as process:
             assert process.stdout is not None
-            ready = loads(await asyncio.wait_for(process.stdout.readline(), 30))
+            ready = loads(await asyncio.wait_for(process.stdout.readline(), 120))
             async with heald_server.connect(ready["url"], token=ready["token"]) as agent:
                 with pytest.raises(Overloaded):
                     await asyncio.wait_for(agent.run("Hi"), 60)

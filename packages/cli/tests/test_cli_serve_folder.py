@@ -34,10 +34,10 @@ async def serving(
     place = ["--model", "m", "--base-url", f"{model.url}/v1", "--permissions", "auto", "--workspace", "."]
     async with started("serve", "--port", "0", "--no-open", "--json", *place, *words) as process:
         assert process.stdout is not None
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             yield json.loads(await process.stdout.readline()), process
         process.terminate()
-        await asyncio.wait_for(process.communicate(), 40)
+        await asyncio.wait_for(process.communicate(), 120)
 
 
 def create_session(ready: dict[str, Any], **settings: str) -> str:

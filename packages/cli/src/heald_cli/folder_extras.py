@@ -8,16 +8,22 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from heald.agent.agent import Agent
 from heald.agent.folder_extras import FolderExtras
 from heald.agent.outside_changes import OutsideChanges
 from heald.agent.overview import Overview
+from heald.config.paths import data_path
 from heald.tools.registry import ToolLike
-from heald.tools.runtime import Middleware
+from heald.tools.runtime import Invocation, Middleware, Next
 from heald_cli.edit_formats import use_stored_format
 from heald_cli.folder_files import folder_hooks, usable_folders
 from heald_cli.subfolder_notes import SubfolderNotes
+
+if TYPE_CHECKING:
+    from heald.tools.diagnostics.edit_checks import EditChecks
+    from heald.tools.memory.fact_books import FactBooks
 
 
 class ExtrasCollector:
@@ -28,6 +34,11 @@ class ExtrasCollector:
         self._after: Sequence[str] = options.hooks_after
         self._has_map: bool = options.repo_map
         self._shown_folders = [Path(name).expanduser().resolve() for name in options.secrets_show_in]
+        self._has_checks: bool = options.checks
+        self._is_unsandboxed = bool(getattr(options, "unsandboxed", False))
+        self._checks: dict[str, Middleware] = {}
+        self._has_memory: bool = options.memory
+        self._data: str | None = getattr(options, "data", None)
         self._hooks: dict[tuple[str | None, str | None], tuple[Middleware, ...]] = {}
 
     def read_hooks(self, folder: str | None, worktree: str | None = None) -> tuple[Middleware, ...]:
@@ -49,6 +60,27 @@ class ExtrasCollector:
 
         return (ToolHooks(self._before, self._after, folder=folder),)
 
+    def open_memory(self, folder: str, owner: str = "") -> "FactBooks | None":
+        """Return the facts about a folder and about the owner of sessions, unless the user wants none."""
+        if not self._has_memory:
+            return None
+        from heald.tools.memory.book import MemoryBook, book_path
+        from heald.tools.memory.fact_books import FactBooks
+
+        data, place = data_path(self._data), str(Path(folder).resolve())
+        person = MemoryBook(book_path(data, owner, None), letter="p")
+        return FactBooks(MemoryBook(book_path(data, owner, place), folder=place), person)
+
+    def recall_facts(self, agent: Agent, folder: str) -> None:
+        """Give an agent the facts that conversations noted, if there are any. It notes none itself."""
+        if not self._has_memory or not (data_path(self._data) / "memory").is_dir():
+            return
+        books = self.open_memory(folder)
+        if books is not None and books.facts():
+            from heald.agent.memory import MemoryStrategy
+
+            agent.add_strategy(MemoryStrategy(books, notes=False))
+
     def collect(
         self,
         folder: str | None,
@@ -57,12 +89,13 @@ class ExtrasCollector:
         has_tools: bool = True,
         worktree: str | None = None,
         names_changes: bool = True,
+        memory: "FactBooks | None" = None,
     ) -> FolderExtras:
         """Collect what a folder adds to an agent with these instructions. An agent without a folder gets hooks only.
 
         `worktree` is a copy of the folder that the agent works in: hooks run there, and the user's trust in the folder
         counts for it. `names_changes` names the files that others change between two exchanges; a chat sends its own
-        description of them.
+        description of them. `memory` has the facts that the agent is given, and may note.
         """
         hooks = self.read_hooks(folder, worktree)
         notes, skills, tools = _read_folder(folder, has_tools=has_tools) if folder else ("", "", ())
@@ -74,19 +107,54 @@ class ExtrasCollector:
                 agent.add_strategy(Overview(describe_folder(agent, has_map=self._has_map)))
             if folder and has_tools and names_changes:
                 agent.add_strategy(OutsideChanges())
+            if memory is not None:
+                from heald.agent.memory import MemoryStrategy
+
+                agent.add_strategy(MemoryStrategy(memory))
             use_stored_format(agent, model)
 
         return FolderExtras(
             instructions=tuple(text for text in texts if text),
-            tools=tools,
-            middleware=(*hooks, subfolders.start().run_around) if subfolders else hooks,
+            tools=(*tools, *memory.tools) if memory is not None and has_tools else tools,
+            middleware=(
+                *hooks,
+                *((subfolders.start().run_around,) if subfolders else ()),
+                *(self._find_checks(worktree or folder) if folder and has_tools else ()),
+            ),
             shows_secrets=folder is not None and self._shows_secrets(Path(folder).resolve()),
             equip=equip,
         )
 
+    def _find_checks(self, folder: str) -> Sequence[Middleware]:
+        """Return the checks after an edit, one for each folder. They load nothing before the first edit."""
+        if not self._has_checks:
+            return ()
+        if folder not in self._checks:
+            self._checks[folder] = LazyChecks(unsandboxed=self._is_unsandboxed)
+        return (self._checks[folder],)
+
     def _shows_secrets(self, folder: Path) -> bool:
         """Return whether the user lets models see the secrets of a folder."""
         return any(folder.is_relative_to(shown_folder) for shown_folder in self._shown_folders)
+
+
+class LazyChecks:
+    """The checks of edits in one folder (middleware). They are loaded with the first call that changes a file."""
+
+    def __init__(self, *, unsandboxed: bool) -> None:
+        self._is_unsandboxed = unsandboxed
+        self._checks: EditChecks | None = None
+
+    async def __call__(self, invocation: Invocation, run: Next) -> Any:
+        """Run a call, and check the files that it changed."""
+        if invocation.tool.effect != "write":
+            return await run(invocation)
+        if self._checks is None:
+            from heald.tools.diagnostics.edit_checks import EditChecks
+            from heald.tools.shell.sandbox import Sandbox
+
+            self._checks = EditChecks(Sandbox(unsandboxed=self._is_unsandboxed))
+        return await self._checks.run_around(invocation, run)
 
 
 def _read_folder(folder: str, *, has_tools: bool) -> tuple[str, str, tuple[ToolLike, ...]]:

@@ -50,7 +50,8 @@ async def make_agent(
     model, is_foreign = _place_model(model, options, place)
     names: list[str] = options.tools or ["all" if options.workspace and not is_foreign else "none"]
     tools = [*_builtin_tools(builtin_names(names), options, place), *own_tools.sources()]
-    extras = ExtrasCollector(options).collect(
+    collector = ExtrasCollector(options)
+    extras = collector.collect(
         None if is_foreign else check_folder(options.workspace),  # an external agent reads the notes of a folder itself
         options.system,
         has_tools=bool(tools),
@@ -92,6 +93,8 @@ async def make_agent(
         on_question=place.on_question,
     )
     extras.complete(agent, model)
+    if options.workspace and not is_foreign:
+        collector.recall_facts(agent, options.workspace)
     await agent.find_edit_format()
     return agent, describe_format(agent, options.edit_format)
 

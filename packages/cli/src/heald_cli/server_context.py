@@ -73,10 +73,11 @@ def make_context(
     for folder in workspaces.values():
         extras.read_hooks(folder)  # now, before a model can change a script
 
-    def find_extras(folder: str | None, settings: SessionSettings) -> FolderExtras:
+    def find_extras(folder: str | None, settings: SessionSettings, owner: str) -> FolderExtras:
         if folder is None:  # the session stores the files: no hook applies
             return FolderExtras(equip=lambda agent, model: use_stored_format(agent, model))
-        return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools))
+        memory = extras.open_memory(folder, owner)
+        return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools), memory=memory)
 
     if defaults.agent and not any(defaults.agent in load_agents(folder).by_name for folder in workspaces.values()):
         load_agents(None).find(defaults.agent)  # raises if there is none
@@ -94,6 +95,7 @@ def make_context(
         sandbox=sandbox,
         find_extras=find_extras,
         find_agents=load_agents,
+        find_memory=extras.open_memory,
         protocol_options=protocol_options(options),
     )
     if own_tools.servers is not None:

@@ -33,7 +33,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 async def test_r01_patterns_that_explode_elsewhere(stage: Stage, pattern: str) -> None:
     (stage.inside / "trap.txt").write_text("a" * 27 + "!\n" + "1" * 30_000 + "x\n" + "x" * 30_000 + "\n")
     (stage.inside / "long.txt").write_text("a" * 1_000_000)
-    async with Heartbeat() as heart, asyncio.timeout(30):
+    async with Heartbeat() as heart, asyncio.timeout(120):
         (result,) = await stage.calls(call("search_files", pattern=pattern), tools=["files"])
     assert result.status == "ok", result.text
     assert heart.lag < LAG
@@ -65,7 +65,7 @@ async def test_r01_look_around_is_refused(stage: Stage) -> None:
     ids=lambda pattern: pattern[:12],
 )
 async def test_r02_invalid_patterns_are_reported(stage: Stage, pattern: str) -> None:
-    async with Heartbeat() as heart, asyncio.timeout(30):
+    async with Heartbeat() as heart, asyncio.timeout(120):
         (result,) = await stage.calls(call("search_files", pattern=pattern), tools=["files"], piece=4096)
     assert (result.status, result.is_error) == ("error", True)
     assert result.text.startswith("invalid_pattern: "), result.text
@@ -99,7 +99,7 @@ async def test_r04_globs_through_links(stage: Stage, pattern: str) -> None:
 )
 async def test_r04_patterns_that_grow_elsewhere(stage: Stage, pattern: str) -> None:
     (stage.inside / ("a" * 200)).write_text("x")
-    async with Heartbeat() as heart, asyncio.timeout(30):
+    async with Heartbeat() as heart, asyncio.timeout(120):
         await stage.calls(
             call("glob", pattern=pattern), call("find_file", query=pattern[:300]), tools=["files"], piece=4096
         )

@@ -323,7 +323,7 @@ async def _serving(folder: Path, receiver: OtlpReceiver, *words: str) -> AsyncGe
                 yield json.loads(await process.stdout.readline())["url"]
         finally:
             process.terminate()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 await process.wait()
 
 

@@ -207,7 +207,7 @@ async def started(
     finally:
         process.stdin.close()
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 await process.wait()
         except TimeoutError:
             process.kill()

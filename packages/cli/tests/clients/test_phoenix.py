@@ -54,7 +54,7 @@ async def _phoenix(folder: Path) -> AsyncGenerator[str]:
         yield url
     finally:
         process.terminate()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await process.wait()
 
 

@@ -93,7 +93,7 @@ async def _serving(folder: Path) -> AsyncGenerator[str]:
         finally:
             os.kill(process.pid, signal.SIGTERM)
             try:
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(120):
                     await process.wait()
             except TimeoutError:
                 process.kill()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from heald.agent.guardrail import Guardrail, GuardrailTripped, guardrail
     from heald.agent.interface import AgentInterface
     from heald.agent.load_agent import load_agent
+    from heald.agent.memory import Memory
     from heald.agent.request_callbacks import OnApproval, OnQuestion
     from heald.agent.request_message import Prompt
     from heald.agent.result import AgentResult
@@ -105,6 +106,7 @@ __all__ = [
     "McpFault",
     "McpServer",
     "McpServers",
+    "Memory",
     "MemoryWorkspace",
     "Message",
     "Middleware",
@@ -171,6 +173,7 @@ __getattr__ = lazy_exports(
         "heald.agent.guardrail": "Guardrail GuardrailTripped guardrail",
         "heald.agent.load_agent": "load_agent",
         "heald.agent.interface": "AgentInterface",
+        "heald.agent.memory": "Memory",
         "heald.agent.request_callbacks": "OnApproval OnQuestion",
         "heald.agent.request_message": "Prompt",
         "heald.agent.result": "AgentResult",

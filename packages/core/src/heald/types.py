@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from heald.tools.mcp.prompts import McpPrompt
     from heald.tools.mcp.servers import ToolChange
     from heald.tools.mcp.sign_in import SignIn
+    from heald.tools.memory.fact import Evidence, Fact, FactScope, FactSubject
     from heald.tools.permissions import Decision, Mode, PermissionRule, Real
     from heald.tools.planned_call import PlannedCall
     from heald.tools.registry import ToolLike
@@ -84,9 +85,13 @@ __all__ = [
     "Effect",
     "EncodedEvents",
     "ErrorCode",
+    "Evidence",
     "Exchange",
     "ExchangeInterface",
     "ExchangeStatus",
+    "Fact",
+    "FactScope",
+    "FactSubject",
     "Fail",
     "FeatureName",
     "FileComparison",
@@ -203,6 +208,7 @@ __getattr__ = lazy_exports(
         "heald.tools.mcp.prompts": "McpPrompt",
         "heald.tools.mcp.servers": "ToolChange",
         "heald.tools.mcp.sign_in": "SignIn",
+        "heald.tools.memory.fact": "Evidence Fact FactScope FactSubject",
         "heald.tools.permissions": "Decision Mode PermissionRule Real",
         "heald.tools.planned_call": "PlannedCall",
         "heald.tools.registry": "ToolLike",

@@ -146,7 +146,7 @@ class SilentModel(heald.testing.ScriptedModel):
 
 async def test_an_awaited_refusal_ends_a_model_that_is_silent() -> None:
     model = SilentModel(["BANANA"])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         tripped, log = await failed(Agent(model, guardrails=[no_fruit_later]))
     assert tripped.reason == "It names a fruit."
     assert published(log) == ""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heald
+from example_counts import scaled
 from heald.agent.agent import Agent
 from heald.core.errors import Overloaded
 from heald.core.events import FileChanged, FilePreview, FilePreviewReset, MessageStop, ToolUseContentBlockStop
@@ -257,7 +258,7 @@ async def test_another_path_by_the_one_who_approves() -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(TEXT, st.integers(1, 40), st.booleans())
 def test_any_text_in_any_cut(text: str, piece: int, path_last: bool) -> None:
     arguments = {"path": "a.txt", "content": text}
@@ -270,7 +271,7 @@ def test_any_text_in_any_cut(text: str, piece: int, path_last: bool) -> None:
     assert log.of(FilePreviewReset) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=4, max_size=4), st.integers(1, 40))
 def test_any_edits_in_any_cut(between: list[str], new: list[str], piece: int) -> None:
     """A file of marks with texts between them; each mark is replaced, in order."""

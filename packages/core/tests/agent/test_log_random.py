@@ -5,7 +5,6 @@ small. A stream is one attempt of a model at a turn.
 """
 
 import asyncio
-import os
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import heald
+from example_counts import IS_LONG, scaled
 from heald.agent.agent import Agent
 from heald.core.envelope import Event
 from heald.core.errors import ContextOverflow, IncompleteStream, Overloaded, ProviderError
@@ -29,11 +29,9 @@ from heald.tools.families import named_tools
 from heald.tools.permissions import Permissions
 from log_support import Log, call, fail, raw_call, stop, think, until
 
-ALL = "HEALD_FUZZ_ROUNDS" in os.environ
-"""Whether `make fuzz` runs them. After 700 conversations, one that reaches another branch of the engine is rare."""
-BLOCKS, CONVERSATIONS = 14 if ALL else 5, 160
-SOCKET_BLOCKS, SOCKET_CONVERSATIONS = 3, 40
-STREAMS = 10_000 if ALL else 4_000
+BLOCKS, CONVERSATIONS = 14 if IS_LONG else 3, 160
+SOCKET_BLOCKS, SOCKET_CONVERSATIONS = 3 if IS_LONG else 2, 40
+STREAMS = 10_000 if IS_LONG else 2_000
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 ERRORS: list[Callable[[], ProviderError]] = [
@@ -301,7 +299,9 @@ async def test_random_conversations(block: int) -> None:
     counted["blocks"] += 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=scaled(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(st.randoms(use_true_random=False))
 def test_random_conversations_made_small(random: Random) -> None:
     conversation = Conversation(random)

@@ -34,7 +34,7 @@ async def test_a_call_that_hangs_keeps_its_thread_to_itself(monkeypatch: pytest.
     with pytest.raises(asyncio.CancelledError):
         await hanging
     try:
-        assert await asyncio.wait_for(in_thread(lambda: "works", "next"), 30) == "works"
+        assert await asyncio.wait_for(in_thread(lambda: "works", "next"), 120) == "works"
     finally:
         release.set()
 
@@ -51,7 +51,7 @@ async def test_a_thread_is_named_for_its_call_and_ends_when_idle(monkeypatch: py
 
 def test_a_forked_process_starts_threads_of_its_own() -> None:
     async def call() -> str:
-        return await asyncio.wait_for(in_thread(lambda: "called", "forked"), 30)
+        return await asyncio.wait_for(in_thread(lambda: "called", "forked"), 120)
 
     assert asyncio.run(call()) == "called"
     context = multiprocessing.get_context("fork")

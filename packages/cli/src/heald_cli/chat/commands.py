@@ -8,6 +8,7 @@ from heald.commands.terminal import choose_theme
 from heald.core.errors import ConfigurationError
 from heald.sessions.session_info import SessionInfo
 from heald_cli.chat.attempts_command import run_attempts_command, undo_attempt
+from heald_cli.chat.memory_command import run_memory_command
 from heald_cli.chat.planning import run_plan_command
 from heald_cli.chat.work_commands import compact_conversation, review_changes, show_diff, show_jobs
 from heald_cli.commands.sessions import format_time
@@ -209,6 +210,10 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
     "jobs": ("list background commands, or /jobs N shows its output, /jobs stop N ends it", _jobs),
     "review": ("let the model review the changes, or /review WHAT", review_changes),
     "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
+    "memory": (
+        "list the facts that are remembered; /memory add TEXT, edit ID TEXT, keep ID, forget ID",
+        run_memory_command,
+    ),
     "clear": ("begin a new conversation and clear the screen", _clear),
     "resume": ("list earlier conversations of this folder, or /resume N to continue one", _resume),
     "new": ("begin a new conversation", _new),

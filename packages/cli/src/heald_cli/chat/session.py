@@ -27,6 +27,7 @@ from heald.sessions.store import iterate_events
 from heald.sessions.store_errors import StoreError
 from heald.tools.families import ALL, named_tools
 from heald.tools.git.program import GitFailed
+from heald.tools.memory.fact_books import FactBooks
 from heald.tools.permissions import Permissions
 from heald.tools.registry import ToolLike
 from heald.tools.shell.background_commands import BackgroundCommand, BackgroundCommands
@@ -85,6 +86,8 @@ class ChatSession:
         self.commands: list[MarkdownFile] = []
         """The commands that the user or the project wrote as markdown."""
         self.skills: list[MarkdownFile] = []
+        self.memory: FactBooks | None = None
+        """The facts about the person and the folder. None if the user wants none."""
         self._after_crash: AfterCrash = after_crash
         self._session: Session | None = None
         self._held: list[Event] | None = None  # events of a resumed session whose history is not shown yet
@@ -282,7 +285,10 @@ class ChatSession:
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools.sources()]
         saved = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data, self._limits)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
-        extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools), names_changes=False)
+        self.memory = self._extras.open_memory(self.folder)
+        extras = self._extras.collect(
+            self.folder, settings.instructions, has_tools=bool(tools), names_changes=False, memory=self.memory
+        )
         session = await self._sessions.open(
             info.id,
             **self._agent_options(settings, model, tools, extras),

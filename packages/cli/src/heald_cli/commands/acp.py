@@ -84,7 +84,9 @@ async def _serve(options: argparse.Namespace, models: KnownModels, settings: Ses
     extras = ExtrasCollector(options)
 
     def find_extras(settings: SessionSettings) -> FolderExtras:
-        return extras.collect(settings.workspace, settings.instructions, has_tools=bool(settings.tools))
+        folder = settings.workspace
+        memory = extras.open_memory(folder) if folder else None
+        return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools), memory=memory)
 
     async with open_own_tools(options) as own_tools, open_sessions(options.data) as sessions:
         chosen = EditorOptions(

@@ -22,7 +22,7 @@ from heald.tools.families import named_tools
 from heald.tools.permissions import MODES, Mode
 from heald.tools.registry import Registry, ToolLike
 from heald.tools.shell.sandbox import Sandbox
-from heald_cli.editors.open_sessions import OpenSessions, describe_agent
+from heald_cli.editors.editor_sessions import EditorSessions, describe_agent
 from heald_cli.editors.requests import (
     AUTH_REQUIRED,
     KEY_METHOD,
@@ -71,7 +71,7 @@ class EditorOptions:
     use_terminal: bool = False
 
 
-class EditorAgent(OpenSessions[EditorSession]):
+class EditorAgent(EditorSessions[EditorSession]):
     """The agent of one editor. It holds the open sessions until `close`."""
 
     def __init__(self, sessions: Sessions, models: ModelSource, sandbox: Sandbox, options: EditorOptions) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from acp import RequestError, schema
 
 from heald.core.errors import HealdError
-from heald_cli.editors.open_sessions import OpenSessions, describe_agent
+from heald_cli.editors.editor_sessions import EditorSessions, describe_agent
 from heald_cli.editors.requests import McpConfig, answered, check_folders, refusal
 from heald_cli.editors.server_session import ServerSession
 from heald_server.client.address import parse_address
@@ -19,7 +19,7 @@ _NO_SERVERS = "The MCP servers of the editor are not used in a session of a serv
 _ON_SERVER = "The settings of this session belong to the server; change them there."
 
 
-class ServerEditorAgent(OpenSessions[ServerSession]):
+class ServerEditorAgent(EditorSessions[ServerSession]):
     """The agent of one editor whose sessions are on a server. It leaves them with `close`, and cancels nothing."""
 
     def __init__(self, url: str, token: str | None) -> None:

@@ -15,7 +15,7 @@ _log = logging.getLogger("heald")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PersonsChoice:
     """What the person chose: the id of an option, or why there is none."""
 
     option: str | None = None
@@ -46,19 +46,19 @@ class UpdateSender:
         self._waiting.put_nowait(sent)
         await sent.wait()
 
-    async def choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> Choice:
+    async def choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> PersonsChoice:
         """Ask the person, after everything that led to the question."""
         await self.flush()
         try:
             answer = await self._client.request_permission(session_id=self._session, tool_call=call, options=options)
         except FAULTS as error:
-            return Choice(reason=f"The user could not be asked: {describe_fault(error)}.")
+            return PersonsChoice(reason=f"The user could not be asked: {describe_fault(error)}.")
         outcome = answer.outcome
         if isinstance(outcome, schema.DeniedOutcome):
-            return Choice(reason="The user stopped instead of a decision.")
+            return PersonsChoice(reason="The user stopped instead of a decision.")
         if all(option.option_id != outcome.option_id for option in options):
-            return Choice(reason="The user could not be asked: the editor chose an option that is not offered.")
-        return Choice(outcome.option_id)
+            return PersonsChoice(reason="The user could not be asked: the editor chose an option that is not offered.")
+        return PersonsChoice(outcome.option_id)
 
     async def close(self) -> None:
         self._sending.cancel()

@@ -4,7 +4,7 @@ from typing import Literal
 
 from heald.config.table import Names, option
 from heald.config.work_tables import DATA, MODEL, TOOLS, WorkTable
-from heald_cli.settings.common import LOG, REPO_MAP, LevelName
+from heald_cli.settings.common import CHECKS, LOG, MEMORY, REPO_MAP, LevelName
 
 
 class AcpTable(WorkTable):
@@ -12,6 +12,8 @@ class AcpTable(WorkTable):
 
     model: str = MODEL
     repo_map: bool = REPO_MAP
+    memory: bool = MEMORY
+    checks: bool = CHECKS
     tools: Names = option(TOOLS, "tools", default="all", metavar="NAMES")
     editor_files: bool = option(
         "read and write files through the editor, with its unsaved changes", "tools", default=True

@@ -20,6 +20,12 @@ SERVER_AGENT = option(
     at_top=False,
 )
 REPO_MAP = option("give the model a map of the folder's code, if its context has room", "tools", default=True)
+MEMORY = option("remember facts of conversations, and give the model those that a request needs", "tools", default=True)
+CHECKS = option(
+    "after an edit, report new errors that installed language servers find, and format as the folder is configured",
+    "tools",
+    default=True,
+)
 AFTER_CRASH = option(
     "continue an exchange (a request and everything until its answer) whose process ended, or close it as failed",
     default="continue",

@@ -2,7 +2,7 @@
 
 from heald.config.table import Amount, Count, Names, option
 from heald.config.work_tables import TOOLS, WorkTable
-from heald_cli.settings.common import AGENT, REPO_MAP
+from heald_cli.settings.common import AGENT, CHECKS, MEMORY, REPO_MAP
 
 
 class RunTable(WorkTable):
@@ -10,6 +10,8 @@ class RunTable(WorkTable):
 
     agent: str = AGENT
     repo_map: bool = REPO_MAP
+    memory: bool = MEMORY
+    checks: bool = CHECKS
     max_output: Count = option("tokens that the model may write in one turn", "model", metavar="TOKENS")
     tools: Names = option(TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")
     workspace: str = option(

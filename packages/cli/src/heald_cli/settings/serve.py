@@ -16,7 +16,16 @@ from heald.config.work_tables import (
     EndpointTable,
     ModeName,
 )
-from heald_cli.settings.common import AFTER_CRASH, LOG, MEMORY, REPO_MAP, SERVER_AGENT, AfterCrashName, LevelName
+from heald_cli.settings.common import (
+    AFTER_CRASH,
+    CHECKS,
+    LOG,
+    MEMORY,
+    REPO_MAP,
+    SERVER_AGENT,
+    AfterCrashName,
+    LevelName,
+)
 
 _USERS = "users"
 _CLIENT = "limits for each client"
@@ -70,6 +79,7 @@ class ServeTable(EndpointTable):
     mcp_server: list[str] = MCP_SERVER
     repo_map: bool = REPO_MAP
     memory: bool = MEMORY
+    checks: bool = CHECKS
     cache: bool = CACHE
     permissions: ModeName = PERMISSIONS
     unsandboxed: bool = UNSANDBOXED

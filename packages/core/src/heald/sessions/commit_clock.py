@@ -5,6 +5,9 @@ the sessions of an event loop share it: those whose deltas came during the pause
 busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
 many sessions stream. Where many take part and the pause is worth it, their streams are read together too, just before
 the commit: what a delta would wait for in memory, it waits for in its socket.
+
+A store whose commits cost much, as those of a database behind a network do, names a pause that several sessions keep on
+an idle loop too. Sessions that nobody watches wait longer, and share that wait.
 """
 
 import asyncio
@@ -42,12 +45,32 @@ class CommitClock:
         self._last = float("-inf")
         self._pause = 0.0  # after the last commit
         self._is_scheduled = False
+        self._unwatched: dict[Callable[[], object], None] = {}
+        self._has_timer = False
+        self.store_pause = 0.0
+        """The shortest pause while several sessions commit."""
 
     def add(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object]) -> None:
         """Call `commit` once, as soon as it may commit."""
         self._waiting[commit] = None
         if not self._is_scheduled:
             self._schedule(loop)
+
+    def add_unwatched(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object], delay: float) -> None:
+        """Call `commit` once, after at most `delay` seconds, together with the others that wait so."""
+        if not self._has_timer:
+            self._has_timer = True
+            loop.call_later(delay, self._commit_unwatched)
+        self._unwatched[commit] = None
+
+    def remove_unwatched(self, commit: Callable[[], object]) -> None:
+        self._unwatched.pop(commit, None)
+
+    def _commit_unwatched(self) -> None:
+        self._has_timer = False
+        unwatched, self._unwatched = self._unwatched, {}
+        for commit in unwatched:
+            commit()
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         self._is_scheduled = True
@@ -70,10 +93,11 @@ class CommitClock:
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         waiting, self._waiting = self._waiting, {}
         self.load.measure(loop.time())
-        self._pause = pause_after(self.load.share)
+        store_pause = self.store_pause if len(waiting) > 1 else 0.0
+        self._pause = max(pause_after(self.load.share), store_pause)
         self._is_scheduled = False
         reads = shared_reads(loop)
-        if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:
+        if (len(waiting) > FEW_SESSIONS or store_pause > 0) and self._pause >= SHARED_READS_PAUSE:
             reads.is_active = True
             self._schedule(loop)  # before the commits, which may fail: held streams must be released
         elif reads.is_active:

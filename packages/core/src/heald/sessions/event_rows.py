@@ -148,6 +148,8 @@ class RowReader:
     def __init__(self, find_row: Callable[[int], EventRow | None], blob: Callable[[str], bytes]) -> None:
         self._find_row = find_row
         self._blob = blob
+        self.anchors: dict[int, Event] = {}
+        """Anchors that are known without reading their rows."""
         self._anchor: Event | None = None
 
     def read(self, rows: Iterable[EventRow], *, after: int, upto: int | None, limit: int) -> list[Event]:
@@ -157,7 +159,7 @@ class RowReader:
         size = 0
         for row in rows:
             try:
-                events = self._decode(row)
+                events = self.decode(row)
                 if events[0].seq > seq or events[-1].seq != row[0] or len(events) != row[0] + 1 - events[0].seq:
                     raise ValueError(row[0])
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
@@ -170,38 +172,35 @@ class RowReader:
                 break
         return page[:limit]
 
-    def _decode(self, row: EventRow) -> list[Event]:
+    def decode(self, row: EventRow) -> list[Event]:
+        """Return the events of a row."""
         seq, body, refs = row
         if not body.startswith(b"["):
             return [decode_stored(body, refs, self._blob)]
         anchor_seq, *run = _decode_run(body)
-        anchor = self._anchor
-        if anchor is None or anchor.seq != anchor_seq:
-            anchor = self._anchor = self._find_anchor(anchor_seq)
+        anchor = self._anchor_of(anchor_seq)
         if len(run) == 1:
             return list(empty_deltas(anchor, seq + 1 - run[0], seq))
-        data = cast(Delta, anchor.data)
-        kind = type(data)
-        name, micros = anchor.id.rpartition("-")[0], round(anchor.time * _MICRO)
-        first = seq + 1 - len(run) // 2
-        events: list[Event] = []
-        for number in range(0, len(run), 2):
-            micros += run[number]
-            at = first + number // 2
-            events.append(
-                new_event(
-                    at,
-                    f"{name}-{at}",
-                    anchor.session,
-                    anchor.exchange,
-                    anchor.type,
-                    anchor.layer,
-                    micros / _MICRO,
-                    anchor.epoch,
-                    kind(data.index, data.block, run[number + 1]),
-                )
-            )
-        return events
+        return _run_events(anchor, seq + 1 - len(run) // 2, run)
+
+    def decode_from(self, first: int, body: bytes, refs: bytes | None) -> list[Event]:
+        """Return the events of a row that begins with a seq. A delta in a row of its own becomes an anchor. Raises
+        ValueError, or another error of values, where the row is damaged or its anchor is missing."""
+        if body.startswith(b"["):
+            anchor_seq, *run = _decode_run(body)
+            return _run_events(self._anchor_of(anchor_seq), first, run)
+        event = decode_stored(body, refs, self._blob)
+        if event.seq != first:
+            raise ValueError(event.seq)
+        if isinstance(event.data, Delta):
+            self.anchors[first] = event
+        return [event]
+
+    def _anchor_of(self, seq: int) -> Event:
+        anchor = self._anchor
+        if anchor is None or anchor.seq != seq:
+            anchor = self._anchor = self.anchors.get(seq) or self._find_anchor(seq)
+        return anchor
 
     def _find_anchor(self, seq: int) -> Event:
         row = self._find_row(seq)
@@ -211,6 +210,31 @@ class RowReader:
         if event.seq != seq or not isinstance(event.data, Delta | ToolOutputDelta):
             raise ValueError(seq)
         return event
+
+
+def _run_events(anchor: Event, first: int, run: Sequence[Any]) -> list[Event]:
+    """Return the deltas of a run: microseconds and texts in turn."""
+    data = cast(Delta, anchor.data)
+    kind = type(data)
+    name, micros = anchor.id.rpartition("-")[0], round(anchor.time * _MICRO)
+    events: list[Event] = []
+    for number in range(0, len(run), 2):
+        micros += run[number]
+        at = first + number // 2
+        events.append(
+            new_event(
+                at,
+                f"{name}-{at}",
+                anchor.session,
+                anchor.exchange,
+                anchor.type,
+                anchor.layer,
+                micros / _MICRO,
+                anchor.epoch,
+                kind(data.index, data.block, run[number + 1]),
+            )
+        )
+    return events
 
 
 def _decode_run(body: bytes) -> list[Any]:

@@ -1,6 +1,7 @@
 """News: notices by which the nodes of a store learn that there is something to read.
 
-News may be lost, doubled or late, so it never carries the change itself.
+News may be lost, doubled or late, so the store is the truth. News of events may carry the events too: they are stored,
+and save a reader that has all of the events before them from reading.
 """
 
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-Topic = Literal["events", "commands", "replies", "records", "work", "lost"]
+Topic = Literal["events", "commands", "replies", "records", "work", "readers", "lost"]
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,7 +17,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
 
     `events`: the log of a session has grown up to `seq`, or has a new writer of a higher `epoch`. `commands`: a command
     waits for the holder of a session. `work`: a session waits for a node. `records`: records of the kind `name` have
-    changed. `lost`: notices may be missing, so everything must be read.
+    changed. `readers`: another node has readers of a session. `lost`: notices may be missing, so everything must be
+    read.
     """
 
     topic: Topic
@@ -24,6 +26,10 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     seq: int = 0
     epoch: int = 0
     name: str = ""
+    first: int = 0
+    """The first of the events that it carries."""
+    rows: str = ""
+    """The events from the first to `seq`, in a form that the store decodes; empty if it carries none."""
 
 
 OnNews = Callable[[News], object]

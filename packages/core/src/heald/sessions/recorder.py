@@ -8,6 +8,7 @@ transaction, so a log never holds half a turn. An event that cannot be stored is
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from heald.agent.bus import EventBus, OnDelivered
 from heald.core.envelope import Event, is_event
@@ -15,7 +16,7 @@ from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
-from heald.sessions.store import DeltaStore, EncodedEvents, Store
+from heald.sessions.store import DeltaStore, EncodedEvents, PacedStore, Store
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
 from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
@@ -60,10 +61,13 @@ class EventRecorder:
         self._holds: dict[str, int] = {}  # by session, where an incomplete turn begins in `_pending`
         self._titled, self._title = titled, ""
         self._wake_scheduled = self._ticks = self._due = False
+        self._is_delayed = False
         self._clock = clock_of(self._loop)
-        self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._deltas = store if isinstance(store, DeltaStore) else None
+        if isinstance(store, PacedStore):
+            self._clock.store_pause = store.commit_pause
+            self._watchers.append(partial(store.is_read_elsewhere, lease.session))
         self._has_deltas_only = True  # and only those of the session itself
         self._stored_soon: list[Event] = []  # deltas that are being stored without a task
 
@@ -92,7 +96,7 @@ class EventRecorder:
             return
         if event.session != self._lease.session:
             self._has_deltas_only = False
-        if self._timer is None and not self._wake_scheduled:
+        if not self._is_delayed and not self._wake_scheduled:
             self._schedule_delta(kind)
 
     def call_when_delivered(self, callback: OnDelivered) -> None:
@@ -145,7 +149,8 @@ class EventRecorder:
         if self._ticks:
             return
         if not self._is_watched(kind):
-            self._timer = self._loop.call_later(DELAY, self._wake)
+            self._is_delayed = True
+            self._clock.add_unwatched(self._loop, self._wake, DELAY)
         else:
             self._ticks = True
             self._clock.add(self._loop, self._tick)
@@ -172,9 +177,9 @@ class EventRecorder:
 
     def _wake(self) -> None:
         self._wake_scheduled, self._due = False, True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._is_delayed:
+            self._is_delayed = False
+            self._clock.remove_unwatched(self._wake)
         if self.error is None and not self._is_storing:
             self._store_pending()
 

@@ -20,6 +20,7 @@ from heald.tools.permissions import Mode
 
 if TYPE_CHECKING:
     from heald.agent.agent_files import AgentFiles
+    from heald.tools.memory.fact_books import FactBooks
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,5 +104,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 FindAgents = Callable[[str | None], "AgentFiles"]
 """Finds the agents of files that a session in a folder, or in none, may have."""
-FindExtras = Callable[[str | None, SessionSettings], FolderExtras]
-"""Finds what a folder, or none, adds to a session with these settings."""
+FindExtras = Callable[[str | None, SessionSettings, str], FolderExtras]
+"""Finds what a folder, or none, adds to a session with these settings of an owner."""
+FindMemory = Callable[[str, str], "FactBooks | None"]
+"""Finds the facts about a folder for an owner of sessions."""

@@ -11,12 +11,14 @@ import msgspec
 
 from heald.core.envelope import Event
 from heald.core.errors import HealdError
-from heald.sessions.news import OnNews
+from heald.sessions.news import News, OnNews
 from heald.sessions.store import Store
 
 NODE_SECONDS = 3.0
 """A node whose last heartbeat is older is dead."""
 HEARTBEAT_SECONDS = 1.0
+READERS_SECONDS = 30.0
+"""How long the news of a session carry its events after a node has announced readers of it."""
 RETRY_CLAIM_SECONDS = 15.0
 """How long a session that could not be opened is not claimed once more, unless the node names another time."""
 
@@ -154,3 +156,16 @@ class SharedStore(Store, Protocol):
         ...
 
     async def delete_record(self, kind: str, name: str) -> None: ...
+
+
+@runtime_checkable
+class EventFeed(Protocol):
+    """A store whose news carry events to the nodes that have readers of them."""
+
+    async def announce_readers(self, sessions: Sequence[str]) -> None:
+        """Have the news of sessions carry their events for `READERS_SECONDS`."""
+        ...
+
+    def decode_news(self, news: News) -> Sequence[Event] | None:
+        """Return the events that news carry; None if they must be read."""
+        ...

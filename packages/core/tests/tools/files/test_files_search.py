@@ -347,7 +347,7 @@ pieces = st.sampled_from(
 
 
 @needs_ripgrep
-@settings(max_examples=60)
+@settings(max_examples=scaled(60))
 @given(st.lists(pieces, min_size=1, max_size=6).map("".join), st.booleans())
 def test_ripgrep_never_misses_a_file(tmp_path_factory: pytest.TempPathFactory, pattern: str, ignore_case: bool) -> None:
     try:

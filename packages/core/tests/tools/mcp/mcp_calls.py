@@ -58,7 +58,7 @@ async def run(tool: Tool, outputs: list[str] | None = None, **arguments: Any) ->
     return await tool.run(arguments, ctx)
 
 
-async def until(true: Callable[[], object], seconds: float = 30.0) -> None:
+async def until(true: Callable[[], object], seconds: float = 120.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not come true"

@@ -14,7 +14,7 @@ from typing import Any
 PORT = int(sys.argv[-1]) if sys.argv[-1].isdecimal() else 0
 ATTACKS = {word.partition("=")[0]: word.partition("=")[2] for word in sys.argv[1:]}
 TOOLS, SCHEMA_BYTES = 500, 50_000
-NUMBERS = "[" + ",".join(["0"] * 3_000_000) + "]"
+NUMBERS = 3_000_000
 answers: dict[int, Any] = {}
 
 
@@ -45,7 +45,7 @@ def call() -> str:
     if "nested" in ATTACKS:
         return '{"content": [], "structuredContent": ' + "[" * 2_000_000 + "]" * 2_000_000 + "}"
     if "numbers" in ATTACKS:
-        return '{"content": [], "structuredContent": {"n": ' + NUMBERS + "}}"
+        return '{"content": [], "structuredContent": {"n": [' + "0," * (NUMBERS - 1) + "0]}}"
     if "objects" in ATTACKS:
         return '{"content": [' + ",".join(['{"a":1}'] * 900_000) + "]}"
     return '{"content": [{"type": "text", "text": "hello"}]}'

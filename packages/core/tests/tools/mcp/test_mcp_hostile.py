@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import math
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -129,10 +130,12 @@ async def test_a_flood_of_changes_is_throttled(monkeypatch: pytest.MonkeyPatch) 
         return await original(client)
 
     monkeypatch.setattr(connection, "list_tools", count)
+    start = time.monotonic()
     async with McpServers([hostile("flood")]) as servers, Ticks():
-        await asyncio.sleep(4)
+        await until(lambda: listed >= 4, 60.0)
         assert (await run(by_name(servers)["bad__t0"])).content == "hello"
-    assert 2 <= listed <= 6  # after 0.2, 0.4, 0.8, 1.6 … seconds
+        seconds = time.monotonic() - start
+    assert listed <= 2 + math.log2(1 + seconds / 0.2)  # 0.2, 0.4, 0.8, 1.6 … seconds apart
 
 
 @pytest.mark.parametrize("attack", ["nested", "numbers", "objects"])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.tools.json_schema import JsonSchema
 from heald.tools.schema_fault import SchemaFault
 
@@ -111,7 +112,7 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=scaled(500), deadline=None)
 @given(JUNK, JUNK)
 def test_whatever_it_is(schema: Any, value: Any) -> None:
     """It is refused in a sentence, or it can be used."""

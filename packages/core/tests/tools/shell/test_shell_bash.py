@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.tools.families import named_tools
 from heald.tools.permissions import Permissions
 from heald.tools.shell.command_line import CommandLine
@@ -104,7 +105,7 @@ def names_of(line: CommandLine) -> set[str]:
 
 
 fuzzing = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=scaled(400), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 
@@ -146,7 +147,9 @@ def test_other_shells_run_nothing_that_was_not_read_for_any_shell(line: str, fol
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=scaled(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(line=LINES)
 def test_where_bash_and_the_reader_disagree_on_a_line_nothing_unread_runs(line: str, folder: Path) -> None:
     """What `bash -n` refuses may still run up to the error; what is not read although bash accepts it is refused."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_site import Reply, page, site
 
+from example_counts import scaled
 from heald.tools.tool_fault import ToolFault
 from heald.tools.web.fetcher import FetchedResponse, WebFetcher
 
@@ -196,7 +197,7 @@ _STATUS = st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=scaled(80), deadline=None)
 @given(_STATUS, st.lists(_LINES, max_size=6), st.binary(max_size=80))
 def test_whatever_is_sent(status: bytes, lines: list[bytes], body: bytes) -> None:
     async def play() -> None:

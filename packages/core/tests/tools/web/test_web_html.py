@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.core.markup import EndTag, StartTag, TextToken, scan_html
 from heald.tools.web.html_text import html_to_text
 
@@ -109,7 +110,7 @@ def _measure(piece: str, length: int) -> float:
     return time.thread_time() - start
 
 
-@settings(max_examples=300)
+@settings(max_examples=scaled(300))
 @given(
     st.one_of(
         st.text(), st.lists(st.sampled_from([*HOSTILE, ">", "x", "<li>", "</ul>", "<td>", "</a>", "'"])).map("".join)

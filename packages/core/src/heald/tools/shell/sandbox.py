@@ -191,8 +191,11 @@ class Sandbox:
         is_possible = bwrap is not None and listener_program.supported() and "--perms" in _known_options(bwrap)
         return self.network and not self.unsandboxed and is_possible
 
-    def prepare(self, root: str, command: str, cwd: str = "", proxy: NetworkProxy | None = None) -> Launch:
-        """Prepare a command line to run in a folder of the workspace at `root`. Without a proxy it has no network."""
+    def prepare(
+        self, root: str, command: str, cwd: str = "", proxy: NetworkProxy | None = None, *, writable: bool = True
+    ) -> Launch:
+        """Prepare a command line to run in a folder of the workspace at `root`. Without a proxy it has no network.
+        Unless the folder is `writable`, the sandbox shows it read-only."""
         reason = self.available()
         if reason is not None:
             raise ToolFault(reason, "sandbox_unavailable")
@@ -205,25 +208,34 @@ class Sandbox:
         inside = os.path.join(INSIDE, cwd).rstrip("/")
         launch = Launch([], self._env(HOME, inside), self.limits, root)
         try:
-            self._add_options(launch, bwrap, root, command, inside, proxy)
+            self._add_options(launch, bwrap, root, command, inside, proxy, writable=writable)
         except BaseException:
             launch.close()
             raise
         return launch
 
     def _add_options(
-        self, launch: Launch, bwrap: str, root: str, command: str, inside: str, proxy: NetworkProxy | None
+        self,
+        launch: Launch,
+        bwrap: str,
+        root: str,
+        command: str,
+        inside: str,
+        proxy: NetworkProxy | None,
+        *,
+        writable: bool,
     ) -> None:
         folder = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         launch.child_fds.append(folder)
-        launch.shield = shield = ProtectedPaths(folder, self.protected, self.set_aside)
+        shield = ProtectedPaths(folder, self.protected, self.set_aside) if writable else None
+        launch.shield = shield
         options = [*_base(bwrap, self.limits.temporary)]
         for path in self.readable:
             options += ["--ro-bind-try", path, path]
-        options += _bind(bwrap, folder, INSIDE, writable=True)
-        for mount in shield.mounts:
+        options += _bind(bwrap, folder, INSIDE, writable=writable)
+        for mount in shield.mounts if shield is not None else ():
             options += _bind(bwrap, mount.fd, f"{INSIDE}/{mount.path}", writable=mount.writable)
-        ignored = "".join(f"/{path}\n" for path in shield.placeholders)
+        ignored = "".join(f"/{path}\n" for path in (shield.placeholders if shield is not None else ()))
         for path, text in {**_MADE_UP, "/etc/gitignore": ignored}.items():
             launch.child_fds.append(memory_file(text.encode()))
             options += ["--ro-bind-data", str(launch.child_fds[-1]), path]

@@ -1,4 +1,4 @@
-"""`OpenSessions`: the methods of ACP that concern a session that the editor has open."""
+"""`EditorSessions`: the methods of ACP that concern a session that the editor has open."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -10,16 +10,16 @@ from heald_cli.editors.content import Block
 from heald_cli.editors.requests import answered, refusal
 
 
-class OpenSession(Protocol):
+class SessionInEditor(Protocol):
     async def prompt(self, blocks: Sequence[Block]) -> schema.PromptResponse: ...
     def cancel(self) -> None: ...
     async def close(self) -> None: ...
 
 
-SessionT = TypeVar("SessionT", bound=OpenSession)
+SessionT = TypeVar("SessionT", bound=SessionInEditor)
 
 
-class OpenSessions(Generic[SessionT]):
+class EditorSessions(Generic[SessionT]):
     """The part that both agents of an editor share: the connection, and the sessions that are open in it."""
 
     def __init__(self) -> None:
