@@ -130,6 +130,32 @@ PAGE = """<!doctype html>
 </html>
 """
 
+RICH = """The sum is $\\sum_{i=1}^{n} i = \\frac{n(n+1)}{2}$, and it costs $5 or $10.[^1]
+
+$$
+\\int_0^\\infty e^{-x^2} \\, dx = \\frac{\\sqrt{\\pi}}{2}
+$$
+
+| name | sum |
+|:-----|----:|
+| one  |   1 |
+| two  |  22 |
+
+```python
+def add(a, b):  # both
+    return a + "1"
+```
+
+```mermaid
+graph TD
+  A[Start] --> B{Is it?}
+  B -->|yes| C(Go)
+  B -- no --> A
+```
+
+[^1]: As Gauss knew.
+"""
+
 LOOKS = (
     ("#eef6f4", "#0f766e", "Woven from many threads"),
     ("#f6f1ea", "#b45309", "Made by hand, at speed"),
@@ -189,6 +215,7 @@ class Talker:
             ],
             "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
             "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
+            "tall page": [[S.call("create_file", path="index.html", content=_tall(head))], "Done."],
             "unfinished page": [
                 [S.call("create_file", path="index.html", content=BEGUN.format(turn=turn))] for turn in range(30)
             ],
@@ -196,6 +223,7 @@ class Talker:
             "numbered page": [[S.call("create_file", path="index.html", content=_titled(f"Page {number}"))], "Done."],
             "scripted page": [[S.call("create_file", path="index.html", content=SCRIPTED)], "Done."],
             "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],
+            "rich answer": [RICH],
             "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],
             "fail": [["Half of an ans", S.fail(InvalidRequest("The provider refuses this request: it is too long."))]],
             "endless": ["word " * 4000],
@@ -286,6 +314,17 @@ def _long(page: str) -> str:
     words = "Words that go on. " * 6
     cards = [f'  <div class="card"><h3>Card {number}</h3><p>{words}</p></div>\n' for number in range(200)]
     return start + "".join(cards) + mark + end
+
+
+def _tall(head: str) -> str:
+    """A page that is scrolled, filled in and opened, and that records its own scroll events."""
+    script = "window.scrolls = []; addEventListener('scroll', () => scrolls.push(scrollY), true);"
+    style = "body{font:16px/1.5 sans-serif} section{min-height:60px}"
+    fields = '<input id="name" value=""><details><summary>More</summary>Inside</details>'
+    parts = [f"<section><h2>Part {number}</h2><p>Words of part {number}.</p></section>\n" for number in range(160)]
+    top = f"<title>Tall</title><style>{style}</style><script>{script}</script>"
+    body = f"<h1>{head}</h1>{fields}\n{''.join(parts)}"
+    return f"<!doctype html>\n<html lang='en'><head>{top}</head><body>{body}</body></html>"
 
 
 def _asked(messages: list[Message]) -> tuple[str, int]:

@@ -26,6 +26,7 @@ import "./style/variants.css";
 import "./style/code.css";
 import "./style/history.css";
 import "./style/compare.css";
+import "./style/locks.css";
 
 applyTheme(storedTheme());
 showTooltips();

@@ -189,6 +189,11 @@ export interface Diffs {
   files: FileDiff[];
 }
 
+export interface DocumentBody {
+  name: string;
+  data: string;
+}
+
 export interface EditBody {
   kind: "edit";
   base: BaseBody;
@@ -253,6 +258,11 @@ export interface EvaluationRun {
   diff_mode?: boolean;
 }
 
+export interface Evidence {
+  session: string;
+  seq: number;
+}
+
 export interface Example {
   name: string;
   title: string;
@@ -267,6 +277,19 @@ export interface ExportBody {
 export interface ExportQuery {
   format?: "html" | "zip";
   page?: string;
+}
+
+export interface Fact {
+  id: string;
+  text: string;
+  about: "decision" | "person" | "project";
+  evidence?: Evidence[];
+  scope?: "lasting" | "session";
+  time?: number;
+}
+
+export interface FactBody {
+  text?: string | null;
 }
 
 export interface FileDiff {
@@ -401,6 +424,29 @@ export interface ListQuery {
   after?: string | null;
 }
 
+export interface LockBody {
+  base: BaseBody;
+  kind: "element" | "file" | "style" | "text";
+  path?: string;
+  text?: string;
+  page?: string;
+  file?: string;
+}
+
+export interface LockView {
+  id: string;
+  kind: "element" | "file" | "style" | "text";
+  label: string;
+  version: string;
+  variant: number;
+  page: string;
+  path: string;
+  text: string;
+  file: string;
+  author: "model" | "person";
+  created: number;
+}
+
 export interface LogQuery {
   after?: number;
   limit?: number;
@@ -413,6 +459,11 @@ export interface LogView {
 
 export interface LoginBody {
   token: string;
+}
+
+export interface MemoryView {
+  facts: Fact[];
+  enabled?: boolean;
 }
 
 export interface MessagesView {
@@ -452,6 +503,11 @@ export interface ModelsView {
 export interface NewDesignSystem {
   name?: string;
   content?: string;
+}
+
+export interface NewFactBody {
+  text: string;
+  about?: "decision" | "person" | "project";
 }
 
 export interface NewProject {
@@ -504,6 +560,8 @@ export interface PictureBody {
   url?: string | null;
   role?: "" | "desktop" | "detail" | "mobile";
   page?: string;
+  kind?: "" | "page" | "photo" | "sketch";
+  scale?: number | null;
   name?: string;
 }
 
@@ -527,6 +585,8 @@ export interface ProjectView {
   current: string;
   undo: ActionView | null;
   redo: ActionView | null;
+  queue: QueuedChangeView[];
+  locks: LockView[];
 }
 
 export interface ProjectsView {
@@ -543,6 +603,7 @@ export interface PromptBody {
   figma?: string | null;
   html?: string | null;
   selected?: SelectedBody | null;
+  documents?: DocumentBody[];
 }
 
 export interface PromptReport {
@@ -594,6 +655,14 @@ export interface PushResult {
   commit: string;
   versions: number;
   outcome: "new" | "unchanged" | "updated";
+}
+
+export interface QueuedChangeView {
+  id: string;
+  text: string;
+  base: VariantRef;
+  status: "failed" | "sending" | "waiting";
+  reason: string;
 }
 
 export interface ReadyView {
@@ -680,6 +749,27 @@ export interface ScoreView {
 
 export interface ScreenshotQuery {
   width?: number;
+}
+
+export interface SearchHit {
+  session: string;
+  seq: number;
+  title: string;
+  kind: string;
+  parent: string | null;
+  role: string;
+  excerpt: string;
+}
+
+export interface SearchQuery {
+  text: string;
+  limit?: number;
+  after?: string | null;
+}
+
+export interface SearchView {
+  hits: SearchHit[];
+  next: string | null;
 }
 
 export interface SecretBody {
@@ -798,6 +888,8 @@ export interface SourceBody {
   url?: string | null;
   role?: "" | "desktop" | "detail" | "mobile";
   page?: string;
+  kind?: "" | "page" | "photo" | "sketch";
+  scale?: number | null;
 }
 
 export interface StackView {
@@ -967,6 +1059,7 @@ export interface VersionView {
   text: string;
   created: number;
   chosen: number;
+  queued: string;
   pictures: TargetPicture[];
   variants: VariantView[];
 }

@@ -1,8 +1,8 @@
 /** A Heald server: its sessions, projects, models and tools. */
 
-import type { HealthView, ModelsView, NewSession, ProvidersView, StudioView, TokenView, ToolsView, WorkspacesView } from "./api.generated.js";
+import type { HealthView, ModelsView, NewSession, ProvidersView, SearchView, StudioView, TokenView, ToolsView, WorkspacesView } from "./api.generated.js";
 import type { LoadBlob } from "./blobs.js";
-import { ApiError, HttpClient, type HttpOptions } from "./http.js";
+import { ApiError, HttpClient, type HttpOptions, queryOf } from "./http.js";
 import { ProjectsApi } from "./projects.js";
 import { Session } from "./session.js";
 import { SessionsApi } from "./sessions.js";
@@ -39,6 +39,11 @@ export class HealdClient {
 
   studio(): Promise<StudioView> {
     return this.http.get(this.http.route("studio"));
+  }
+
+  /** Messages and calls that hold all words of a text. `next` of the answer leads to those of older sessions. */
+  search(text: string, after: string | null = null, limit = 30): Promise<SearchView> {
+    return this.http.get(this.http.route("search") + queryOf({ text, limit, after }));
   }
 
   models(): Promise<ModelsView> {

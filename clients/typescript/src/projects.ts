@@ -1,6 +1,6 @@
 /** Calls of the API about projects of the studio. */
 
-import type { Diffs, NewProject, ProjectsView, ProjectView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
+import type { Diffs, NewProject, ProjectsView, ProjectView, QueuedChangeView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
 import type { EditBody, ElementBody, PageBody, PushResult, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
 import { filePath, type HttpClient, queryOf } from "./http.js";
 
@@ -35,6 +35,25 @@ export class ProjectsApi {
 
   addVersion(id: string, body: UpdateBody | EditBody | ElementBody | PageBody | RestoreBody): Promise<VersionView> {
     return this.http.post(this.http.route("projects", id, "versions"), body);
+  }
+
+  /** Queue a change on the server until the variant is done. */
+  queueChange(id: string, body: UpdateBody): Promise<QueuedChangeView> {
+    return this.http.post(this.http.route("projects", id, "queue"), body);
+  }
+
+  /** A waiting change as it was sent. */
+  queuedChange(id: string, change: string): Promise<UpdateBody> {
+    return this.http.get(this.http.route("projects", id, "queue", change));
+  }
+
+  removeQueued(id: string, change: string): Promise<void> {
+    return this.http.remove(this.http.route("projects", id, "queue", change));
+  }
+
+  /** Let a change that failed wait for its turn again. */
+  sendQueued(id: string, change: string): Promise<ProjectView> {
+    return this.http.post(this.http.route("projects", id, "queue", change, "send"));
   }
 
   /** Undo the last action. With the id of an action, another one is refused. */

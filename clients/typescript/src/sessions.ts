@@ -8,13 +8,16 @@ import type {
   ClientToolsView,
   DecisionBody,
   DelegatesView,
+  Fact,
   FilesView,
   ForkBody,
   ForkChangeBody,
   HunksView,
   JudgementBody,
   LogView,
+  MemoryView,
   MessagesView,
+  NewFactBody,
   NewSession,
   PendingView,
   RevisionsView,
@@ -139,6 +142,26 @@ export class SessionsApi {
 
   async answer(id: string, question: string, answer: string): Promise<void> {
     await this.http.post(this.at(id, "questions", question), { answer });
+  }
+
+  // --- the memory ----------------------------------------------------------------------------------------------------
+
+  /** The facts that a session is given, with the events that they came from. */
+  memory(id: string): Promise<MemoryView> {
+    return this.http.get(this.at(id, "memory"));
+  }
+
+  addFact(id: string, fact: NewFactBody): Promise<Fact> {
+    return this.http.post(this.at(id, "memory"), fact);
+  }
+
+  /** Change the words of a fact, or keep it for all conversations as it is. */
+  changeFact(id: string, fact: string, text?: string): Promise<Fact> {
+    return this.http.patch(this.at(id, "memory", fact), text === undefined ? {} : { text });
+  }
+
+  async removeFact(id: string, fact: string): Promise<void> {
+    await this.http.remove(this.at(id, "memory", fact));
   }
 
   // --- tools that this client runs -----------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ class Copy:
         if not any(enough(told) for told in self.frames[-1:]):
             assert await self.read(enough)
 
-    async def read_through(self, enough: Enough, patience: float = 30.0) -> None:
+    async def read_through(self, enough: Enough, patience: float = 120.0) -> None:
         """Come back whenever the connection ends, also while nobody is there to answer."""
         async with asyncio.timeout(patience):
             while True:
@@ -173,7 +173,7 @@ class Copy:
 async def receive_until(socket: aiohttp.ClientWebSocketResponse, kind: str) -> list[dict[str, Any]]:
     """All messages up to the first of a type."""
     heard: list[dict[str, Any]] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not heard or heard[-1].get("type") != kind:
             heard.append(await socket.receive_json())
     return heard

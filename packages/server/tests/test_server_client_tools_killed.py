@@ -27,7 +27,7 @@ def asks_once(messages: Sequence[dict[str, Any]]) -> tuple[str, list[tuple[str, 
 
 
 async def _waiting(client: aiohttp.ClientSession, session: str) -> str:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             async with client.get(f"/sessions/{session}/pending") as answer:
                 if calls := (await answer.json())["client_calls"]:
@@ -62,7 +62,7 @@ async def test_a_server_that_was_killed_while_a_call_waited(host: Host, tmp_path
             call = await _waiting(client, session)
             assert call != lost
             assert (await _result(client, session, call))[0] == 200
-            async with asyncio.timeout(30), client.get(f"/sessions/{session}/events") as answer:
+            async with asyncio.timeout(120), client.get(f"/sessions/{session}/events") as answer:
                 ends = 0
                 while ends < 2:
                     ends += b"event: exchange_response" in await answer.content.readline()

@@ -155,7 +155,7 @@ async def test_two_requests_in_one_conversation_each_receive_their_own_answer(tm
     async with served(tmp_path, slow) as server:
         messages: Messages = [{"role": "user", "content": "Something long"}]
         first = asyncio.create_task(_chat(server, messages, id="page-3"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while server.context.open_sessions.busy == 0:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         second = asyncio.create_task(_chat(server, [{"role": "user", "content": "Hello"}], id="page-3"))

@@ -30,8 +30,8 @@ from heald_check import check_log
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
 
 ALL = os.environ.get("HEALD_CRASHES") == "all"
-PAIRS = 200 if ALL else 3
-MOMENTS = 10
+PAIRS = 200 if ALL else 2
+SEEDS = 20 if ALL else 3
 IN_RECOVERY = ("recovery.before", "recovery.after")
 AT = {
     "lease.taken": 1,
@@ -194,7 +194,7 @@ async def test_killed_twice_while_it_recovers(point: str, server: Server) -> Non
     assert len(interrupted) == 1
 
 
-@pytest.mark.parametrize("seed", range(MOMENTS // 2))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_killed_at_random_moments(seed: int, server: Server) -> None:
     chance = random.Random(seed)
     await lives(server, [chance.uniform(0.01, 2.5) for _ in range(2)])

@@ -68,7 +68,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await process.wait()
     except TimeoutError:
         process.kill()
@@ -105,7 +105,7 @@ async def _behind_nginx(folder: Path, strips: bool) -> AsyncGenerator[str]:
 
 
 async def _wait_until_up(public: str) -> None:
-    async with asyncio.timeout(30), aiohttp.ClientSession() as client:
+    async with asyncio.timeout(120), aiohttp.ClientSession() as client:
         while True:
             try:
                 async with client.get(f"{public}/health") as answer:

@@ -34,7 +34,7 @@ async def test_a_socket_that_follows_nothing_has_a_pulse(tmp_path: Path) -> None
     """A page without a session sees no pings: without messages it takes the connection for a dead one."""
     settings = ServerSettings(port=0, heartbeat_seconds=0.1)
     async with served(tmp_path, settings=settings) as server, server.client.ws_connect("/ws") as connection:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             said = [await connection.receive_json() for _ in range(3)]
         assert said == [{"type": "heartbeat"}] * 3
 
@@ -240,7 +240,7 @@ async def test_a_response_is_completed_when_the_server_stops(stream: bool, tmp_p
     words = "Word after word. " * 20
     async with served(tmp_path, lambda: S([words], piece=4, pause=0.01)) as server:
         asking = asyncio.create_task(_text_of(server, _asked(stream=stream)))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not server.context._streams:  # noqa: ASYNC110  # pyright: ignore[reportPrivateUsage]
                 await asyncio.sleep(0.01)
             server.context.end_streams()

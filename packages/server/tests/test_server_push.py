@@ -121,7 +121,7 @@ async def test_the_body_has_the_framing_of_its_version(tmp_path: Path, version: 
             assert (b"transfer-encoding: chunked" in answer.lower()) == (version == "1.1")
             await server.send(session)
             body = b""
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while b"event: exchange_response" not in body:
                     if version == "1.0":
                         body += await connection.reader.readline()

@@ -90,7 +90,7 @@ async def test_a_response_that_is_not_stored_continues_on_its_connection_only(tm
             assert _error(missing) == (404, "previous_response_not_found", "previous_response_id")
             assert await _stored(server) == 0
             assert await _in_memory(server) == 1
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while await _in_memory(server):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 

@@ -46,7 +46,7 @@ async def test_an_unreadable_command_names_its_session(tmp_path: Path) -> None:
 
 async def test_a_client_of_the_server_does_not_wait_for_ever(tmp_path: Path) -> None:
     text: Any = ["Hello"]
-    async with served(tmp_path) as server, AgentXClient(server.url, TOKEN) as agent, asyncio.timeout(30):
+    async with served(tmp_path) as server, AgentXClient(server.url, TOKEN) as agent, asyncio.timeout(120):
         with pytest.raises(ServerRefused, match="cannot be read"):
             await agent.send(text)
 
@@ -56,7 +56,7 @@ async def _next_error(socket: Any) -> dict[str, Any]:
 
 
 async def _next(socket: Any, kind: str) -> dict[str, Any]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             frame = await socket.receive_json()
             if frame["type"] == kind:

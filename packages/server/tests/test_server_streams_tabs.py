@@ -20,7 +20,7 @@ def _slow() -> heald.testing.ScriptedModel:
 
 
 async def _until_running(server: Served, session: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while (await server.store.info(session)).last_seq < 5:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

@@ -43,7 +43,7 @@ async def two_servers(folder: Path, **options: Any) -> AsyncGenerator[tuple[Serv
 async def read_until(server: Served, session: str, kind: str) -> list[Event]:
     """The events of a session, live, up to one of a type."""
     events: list[Event] = []
-    async with asyncio.timeout(30), server.client.get(f"/sessions/{session}/events?after=0") as stream:
+    async with asyncio.timeout(120), server.client.get(f"/sessions/{session}/events?after=0") as stream:
         async for event in native_events(stream):
             events.append(event)
             if event.type == kind:
@@ -52,7 +52,7 @@ async def read_until(server: Served, session: str, kind: str) -> list[Event]:
 
 
 async def post(server: Served, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    async with asyncio.timeout(30), server.client.post(path, json=body) as answer:
+    async with asyncio.timeout(120), server.client.post(path, json=body) as answer:
         return answer.status, await answer.json()
 
 

@@ -1,12 +1,12 @@
-/** Pictures and films that a person pastes, drops or picks. A picture that cannot be used is refused here, before it is sent. */
+/** Files that a person pastes, drops or picks: pictures, films, pages, PDF and text. What cannot be used is refused here, before it is sent. */
 
 import { ApiError, post, route } from "../wire/rest";
 
 export interface Attachment {
   id: string;
-  kind: "image" | "video" | "html" | "figma";
+  kind: "image" | "video" | "html" | "figma" | "pdf" | "text";
   name: string;
-  /** A data address; for HTML the text itself. */
+  /** A data address; for HTML and text the text itself. */
   data: string;
   /** What a picture shows, if there are several. */
   role?: Role;
@@ -22,6 +22,8 @@ export function pageNameOf({ name, page }: Attachment): string {
 export type Role = "" | "desktop" | "mobile" | "detail";
 
 const MOST = 32_000_000;
+const MOST_OF_PDF = 8_000_000;
+const MOST_OF_TEXT = 1_000_000;
 /** Attachments of an earlier load of the page may still be there: ids must differ from theirs. */
 const LOADED = Date.now().toString(36);
 let count = 0;
@@ -31,13 +33,14 @@ export async function readFiles(files: Iterable<File>, designs = false): Promise
   const read: Attachment[] = [];
   const refused: string[] = [];
   for (const file of files) {
-    const kind = kindOf(file, designs);
+    const kind = kindOf(file) ?? (await kindOfText(file, designs));
     if (/\.fig$/i.test(file.name)) refused.push(`${file.name} is in Figma's own format; paste the link of the frame, or export it as PNG.`);
-    else if (/\.pdf$/i.test(file.name)) refused.push(`${file.name} is a document; attach a screenshot of its page.`);
-    else if (kind === null) refused.push(`${file.name} is neither a picture, a film nor a page.`);
+    else if (kind === null) refused.push(`${file.name} is neither a picture, a film, a page, a PDF nor a text.`);
     else if (file.size > MOST) refused.push(`${file.name} is larger than 32 MB.`);
+    else if (kind === "pdf" && file.size > MOST_OF_PDF) refused.push(`${file.name} is a PDF of more than 8 MB; attach the pages that matter.`);
+    else if (kind === "text" && file.size > MOST_OF_TEXT) refused.push(`${file.name} is a text of more than 1 MB; attach the part that matters.`);
     else {
-      const data = kind === "html" || kind === "figma" ? await file.text() : await dataUrl(file);
+      const data = kind === "html" || kind === "figma" || kind === "text" ? await file.text() : await dataUrl(file);
       const fault = kind === "image" ? await faultOf(file.name, data) : null;
       if (fault === null) read.push({ id: `${LOADED}-${++count}`, kind, name: file.name, data });
       else refused.push(fault);
@@ -56,12 +59,33 @@ async function faultOf(name: string, data: string): Promise<string | null> {
   }
 }
 
-function kindOf(file: File, designs: boolean): Attachment["kind"] | null {
-  if (designs && /\.json$/i.test(file.name)) return "figma";
+function kindOf(file: File): Attachment["kind"] | null {
+  if (file.type === "application/pdf" || /\.pdf$/i.test(file.name)) return "pdf";
   if (/^image\/(?!svg)/.test(file.type) || (file.type === "" && /\.(hei[cf]|avif|webp)$/i.test(file.name))) return "image";
   if (file.type.startsWith("video/")) return "video";
   if (file.type === "text/html" || file.type === "image/svg+xml" || /\.(html?|svg)$/i.test(file.name)) return "html";
   return null;
+}
+
+/** A file is a text if it reads as one, whatever its name: CSV files, logs and sources have many. */
+async function kindOfText(file: File, designs: boolean): Promise<Attachment["kind"] | null> {
+  try {
+    const start = new TextDecoder("utf-8", { fatal: true }).decode(await file.slice(0, SAMPLE).arrayBuffer(), { stream: true });
+    if (start.includes("\0")) return null;
+    return designs && /\.json$/i.test(file.name) && /"(?:document|nodes)"\s*:/.test(start) ? "figma" : "text";
+  } catch {
+    return null;
+  }
+}
+
+const SAMPLE = 65_536;
+
+/** A text as a data address. */
+export function textUrl(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += SAMPLE / 8) binary += String.fromCharCode(...bytes.subarray(at, at + SAMPLE / 8));
+  return `data:text/plain;base64,${btoa(binary)}`;
 }
 
 function dataUrl(file: File): Promise<string> {

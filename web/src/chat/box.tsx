@@ -188,7 +188,7 @@ export function Box(props: Props) {
           type="file"
           multiple
           hidden
-          accept={props.accept ?? "image/*"}
+          accept={props.accept}
           onChange={(event) => {
             void addFiles([...(event.target.files ?? [])]); // a copy: the list empties with the value
             event.target.value = "";

@@ -7,7 +7,7 @@ import { IconButton } from "../parts/button";
 import { useKeptObject, useKeptText } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
-import { type Attachment, splitData } from "./attachments";
+import { type Attachment, splitData, textUrl } from "./attachments";
 import { Box } from "./box";
 import { unsentAttachments, unsentText } from "./unsent";
 
@@ -118,7 +118,7 @@ export function contentOf(text: string, attachments: Attachment[]): Content {
       content.push({ type: "text", text: `${attachment.name}:\n\n${attachment.data}` });
       continue;
     }
-    const { mediaType, base64 } = splitData(attachment.data);
+    const { mediaType, base64 } = splitData(attachment.kind === "text" ? textUrl(attachment.data) : attachment.data);
     if (attachment.kind === "image") content.push({ type: "image", media_type: mediaType, data: base64 });
     else content.push({ type: "file", media_type: mediaType, data: base64, name: attachment.name });
   }

@@ -5,10 +5,11 @@ import { totalOf } from "../log/usage";
 import { textOf } from "../log/content";
 import type { EndItem, NoticeItem, TextItem, ThinkingItem, UserItem } from "../log/item";
 import { Button, IconButton } from "../parts/button";
+import { copyWithToast } from "../parts/clipboard";
 import { duration, inPlainWords, money, plain, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Picture } from "../parts/picture";
-import { Prose } from "../parts/prose";
+import { LazyProse } from "../parts/lazy_prose";
 import { Elapsed } from "./elapsed";
 import { Sources } from "./sources";
 
@@ -89,9 +90,12 @@ export const Said = memo(function Said({ item, display }: { item: TextItem; disp
   return (
     <div className={`said ${item.refusal ? "refusal" : ""}`}>
       {item.refusal && <span className="badge warn">Declined</span>}
-      <Prose text={display === undefined ? item.text : display(item.text)} />
+      <LazyProse text={display === undefined ? item.text : display(item.text)} />
       {item.cut && <span className="badge">Stopped here</span>}
       <Sources sources={item.sources} label="Sources" />
+      <div className="said-actions">
+        <IconButton small icon="copy" label="Copy this answer" onClick={() => void copyWithToast(item.text)} />
+      </div>
     </div>
   );
 });

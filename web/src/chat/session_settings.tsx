@@ -6,6 +6,7 @@ import { Dialog } from "../parts/dialog";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { models, type Permissions, sessions, type SessionView } from "../wire/api";
+import { MemoryList } from "./memory_list";
 
 export const MODES = [
   { value: "read-only", label: "Read only: changes nothing" },
@@ -66,6 +67,7 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
           </label>
         </>
       )}
+      {view.settings.workspace && <MemoryList session={view.id} />}
       <div className="row" style={{ justifyContent: "flex-end" }}>
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" onClick={save}>

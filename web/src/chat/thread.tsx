@@ -11,6 +11,7 @@ import { SessionContext } from "../parts/picture";
 import { VirtualList } from "../parts/virtual";
 import { BranchSteps } from "./branch_steps";
 import { Elapsed, Remaining } from "./elapsed";
+import { textOfItem } from "./item_text";
 import { Ended, Notice, Said, Thought, UserMessage } from "./messages";
 import { ServerTool } from "./sources";
 import { ToolCard } from "./tool_card";
@@ -53,6 +54,7 @@ export function Thread({ session, followed, onBranch, onRetry, onSwitch, display
     <SessionContext value={session}>
       <VirtualList
         label="Conversation"
+        textOf={textOfItem}
         className="thread"
         items={show === undefined ? conversation.transcript.items : conversation.transcript.items.filter(show)}
         version={conversation.version}

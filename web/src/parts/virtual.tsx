@@ -1,6 +1,7 @@
 /** A long list of which only what can be seen is there. Heights are measured; the end is followed while it is in view. */
 
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "react";
+import { FindBar, markWords } from "./find_bar";
 import { Offsets } from "./offsets";
 
 interface Props<T extends { key: string }> {
@@ -17,12 +18,16 @@ interface Props<T extends { key: string }> {
   estimate?: number;
   label: string;
   className?: string;
+  /** All text of an item, for finding words also in what is not there. */
+  textOf?(item: T): string;
 }
 
 const OVERSCAN = 800;
 const NEAR = 48;
+/** Frames until an item that is scrolled to has its place. */
+const FRAMES = 8;
 
-export function VirtualList<T extends { key: string }>({ items, version, seq, busy, render, footer, estimate = 72, label, className = "" }: Props<T>) {
+export function VirtualList<T extends { key: string }>({ items, version, seq, busy, render, footer, estimate = 72, label, className = "", textOf }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
@@ -72,7 +77,32 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   useLayoutEffect(() => {
     isStale.current = () => range().join() !== `${first},${last}`;
   });
-  return (
+  const find = (words: string) => {
+    const wanted = words.toLowerCase();
+    return items.flatMap((item, at) => (textOf?.(item).toLowerCase().includes(wanted) === true ? [at] : []));
+  };
+  const showing = useRef(0);
+  const show = (index: number | null, words: string) => {
+    const number = ++showing.current;
+    if (index === null) {
+      markWords(null, "");
+      return;
+    }
+    // Heights are estimated until an item is there: the place is found anew once it was measured.
+    const settle = (tries: number) => {
+      const view = box.current;
+      if (view === null || number !== showing.current) return;
+      atEnd.current = false;
+      const element = view.querySelector(`[data-at="${index}"]`);
+      if (element === null || tries > FRAMES - 3) {
+        view.scrollTop = Math.max(0, offsets.at(index) - 40);
+        rerender();
+      } else markWords(element, words);
+      if (tries > 0) requestAnimationFrame(() => settle(tries - 1));
+    };
+    settle(FRAMES);
+  };
+  const list = (
     <div
       ref={box}
       className={`virtual ${className}`}
@@ -103,6 +133,13 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
         {footer}
       </div>
     </div>
+  );
+  if (textOf === undefined) return list;
+  return (
+    <>
+      <FindBar find={find} onShow={show} />
+      {list}
+    </>
   );
 }
 

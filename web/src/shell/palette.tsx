@@ -2,10 +2,12 @@
 
 import { useEffect, useState } from "react";
 import { useModal } from "../parts/dialog";
+import { plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
 import { type Command, useCommands, useOffered } from "./commands";
 import { list } from "./listed";
 import { address, go } from "./route";
+import { useTextHits } from "./text_hits";
 import { useTheme } from "./theme";
 
 export function Palette() {
@@ -45,7 +47,10 @@ function Opened({ onClose }: { onClose(): void }) {
   const places = usePlaces(search);
   const offered = useOffered().filter((command) => command.disabled !== true).map(entryOf);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const entries = [...offered, ...places].filter((entry) => words.every((word) => entry.name.toLowerCase().includes(word))).slice(0, 60);
+  const { hits } = useTextHits(search);
+  const said = hits.map((hit) => ({ key: hit.key, name: `${hit.title}: ${plain(hit.excerpt)}`, icon: "search" as const, hint: "", run: () => (location.hash = hit.href) }));
+  const named = [...offered, ...places].filter((entry) => words.every((word) => entry.name.toLowerCase().includes(word)));
+  const entries = [...named, ...said].slice(0, 60);
   const marked = Math.min(at, entries.length - 1);
   useEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -63,7 +68,7 @@ function Opened({ onClose }: { onClose(): void }) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={entries[marked] === undefined ? undefined : `palette-${marked}`}
-        aria-label="Search commands and projects"
+        aria-label="Search commands, projects and what was said"
         placeholder="What do you want to do?"
         autoFocus
         value={search}

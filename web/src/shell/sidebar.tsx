@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { useConnection, useLive } from "../live/hooks";
 import { Button, IconButton } from "../parts/button";
 import { Confirm } from "../parts/dialog";
+import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { showFailure } from "../parts/toasts";
@@ -12,6 +13,7 @@ import { isBuilding, projects, type ProjectView, sessions, type SessionView } fr
 import { type Listed, useListed } from "./listed";
 import { Rename } from "./rename";
 import { address, go, type Route } from "./route";
+import { useTextHits } from "./text_hits";
 import { useTheme } from "./theme";
 
 interface Entry {
@@ -34,6 +36,7 @@ interface Props {
 export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   const [search, setSearch] = useState("");
   const { listed, reload } = useListed(search, "id" in route ? route.id : route.view, !rail || open);
+  const { hits, busy } = useTextHits(search);
   const entries = listed === null ? [] : entriesOf(listed);
   const current = "id" in route ? route.id : "";
   useFocusMoves(open);
@@ -67,7 +70,15 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={reload} onClose={onClose} />
         ))}
-        {listed !== null && entries.length === 0 && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+        {hits.map((hit) => (
+          <li key={hit.key} className="text-hit">
+            <a href={hit.href} onClick={onClose}>
+              <span className="truncate">{hit.title}</span>
+              <span className="faint text-hit-words">{plain(hit.excerpt)}</span>
+            </a>
+          </li>
+        ))}
         {listed?.more === true && <li className="faint entries-empty">Search for older ones.</li>}
       </ul>
       <div className="sidebar-foot">

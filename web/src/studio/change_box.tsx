@@ -9,8 +9,9 @@ import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { isTyping } from "../parts/typing";
-import type { ModelView, Prompt, VariantView } from "../wire/api";
+import type { ModelView, Prompt, QueuedChangeView, VariantView } from "../wire/api";
 import { changeQueueOf, type QueuedChange, type SendChange } from "./change_queue";
+import { ServerQueue } from "./server_queue";
 import { ModelChoice } from "./model_choice";
 import { Price } from "./price";
 import { stepsOf } from "./steps";
@@ -41,9 +42,13 @@ interface Props {
   /** The tokens that the variant which is changed took. */
   usage: Usage;
   onSend: SendChange;
+  /** The changes that wait on the server, in their order. */
+  waiting?: readonly QueuedChangeView[];
+  /** Lets a change wait on the server for the variant. Without it changes wait in this tab. */
+  onQueue?(change: Parameters<SendChange>): Promise<void>;
 }
 
-export function ChangeBox({ project, version, session, selected, onClear, busy, away, simple, usual, models, inherited, chosenModels, onModels, usage, onSend }: Props) {
+export function ChangeBox({ project, version, session, selected, onClear, busy, away, simple, usual, models, inherited, chosenModels, onModels, usage, onSend, waiting = [], onQueue }: Props) {
   const [text, setText] = useKeptText(`change:${project}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
@@ -71,10 +76,18 @@ export function ChangeBox({ project, version, session, selected, onClear, busy, 
 
   // The queue sends; it is only told when the version that is shown can be changed.
   const send = useEffectEvent(onSend);
+  const queueOnServer = useEffectEvent(async (change: Parameters<SendChange>) => {
+    await onQueue?.(change);
+    return version;
+  });
+  const waits = busy || waiting.length > 0;
+  const isQueued = onQueue !== undefined;
   useEffect(() => {
-    queue.allow(version, busy || away ? null : (prompt, count, names) => send(prompt, count, names));
+    const direct: SendChange = (prompt, count, names) => send(prompt, count, names);
+    const queued: SendChange = (...change) => queueOnServer(change);
+    queue.allow(version, away ? null : !waits ? direct : isQueued ? queued : null);
     return () => queue.hold();
-  }, [queue, changes, version, busy, away]);
+  }, [queue, changes, version, waits, isQueued, away]);
 
   const submit = () => {
     if (empty || away) return;
@@ -83,16 +96,19 @@ export function ChangeBox({ project, version, session, selected, onClear, busy, 
     setAttachments([]);
     onClear();
   };
-  const edit = (change: QueuedChange) => {
-    if (queue.remove(change.id) === null) return;
-    setText((current) => [change.text, current].filter(Boolean).join("\n"));
-    setAttachments((current) => [...change.attachments, ...current]);
+  const putBack = (words: string, files: Attachment[]) => {
+    setText((current) => [words, current].filter(Boolean).join("\n"));
+    setAttachments((current) => [...files, ...current]);
     box.current?.querySelector("textarea")?.focus();
+  };
+  const edit = (change: QueuedChange) => {
+    if (queue.remove(change.id) !== null) putBack(change.text, change.attachments);
   };
   return (
     <div className="composer" ref={box}>
-      {changes.length > 0 && (
+      {changes.length + waiting.length > 0 && (
         <ul className="queue" aria-label="Waiting changes">
+          <ServerQueue project={project} waiting={waiting} away={away} onEdit={putBack} />
           {changes.map((change) => (
             <li key={change.id}>
               <div className="row">
@@ -183,7 +199,7 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
 
 function placeholderOf(busy: boolean, away: boolean, simple: boolean, selected: boolean): string {
   if (away) return "The server is away; what you write stays here…";
-  if (busy) return "Write the next change; it is sent when this is done…";
+  if (busy) return "Write the next change; it is made when this is done…";
   if (simple) return selected ? "A colour, “make it bigger” or “remove it”…" : "Make the heading red, or change “Old” to “New”…";
   return selected ? "Say what to change about it…" : "Say what to change…";
 }

@@ -12,19 +12,22 @@ import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { type Base, isRunning, projects, type ProjectView, type VariantView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
+import { FileLock } from "./locks";
 
 interface Props {
   project: ProjectView;
   base: Base;
   variant: VariantView;
   away: boolean;
+  /** Called when something other than a file was changed, such as a lock. */
+  onChanged(): void;
   onSave(files: Record<string, string>): Promise<void>;
 }
 
 type Edits = Record<string, string>;
 const NONE: Edits = {};
 
-export function Code({ project, base, variant, away, onSave }: Props) {
+export function Code({ project, base, variant, away, onChanged, onSave }: Props) {
   const running = isRunning(variant);
   const followed = useFollowed(running ? variant.session : null);
   const place = `${base.version}.${base.variant}`;
@@ -84,6 +87,7 @@ export function Code({ project, base, variant, away, onSave }: Props) {
               Download
             </Button>
           )}
+          {path !== null && !running && <FileLock project={project} base={base} away={away} onChanged={onChanged} file={path} />}
           {count > 0 && (
             <Button small onClick={() => setEdits(NONE)}>
               Discard

@@ -21,6 +21,8 @@ interface Props {
   /** Whether it was applied. */
   onApply(edit: ElementEdit): Promise<boolean>;
   onClose(): void;
+  /** What else can be done with the element. */
+  children?: ReactNode;
 }
 
 /** What was written and is not applied yet; what is missing is as in the page. */
@@ -32,7 +34,7 @@ interface Draft {
 
 const UNCHANGED: Draft = { style: {} };
 
-export function ElementPanel({ path, element, onPreview, onApply, onClose }: Props) {
+export function ElementPanel({ path, element, onPreview, onApply, onClose, children }: Props) {
   const [draft, setDraft] = useState<Draft>(UNCHANGED);
   const [busy, setBusy] = useState(false);
   const current: Record<Property, string> = { color: element.color, "background-color": element.background, "font-size": element.size, padding: element.padding };
@@ -104,6 +106,7 @@ export function ElementPanel({ path, element, onPreview, onApply, onClose }: Pro
           Apply as new version
         </Button>
       </div>
+      {children}
     </form>
   );
 }

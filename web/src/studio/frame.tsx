@@ -2,7 +2,8 @@
  * A frame for a page that nobody trusts: an opaque origin with scripts and nothing else. A page that is still being written
  * is given to an empty page of the same origin and under the same policy as the finished one.
  *
- * Two frames take turns: what is new loads unseen behind what is shown, so a growing page does not flicker.
+ * Two frames take turns: a new page loads behind the one that is shown, is brought to where the reader was, and takes its place
+ * once it is painted. A page that is being written stays in its frame and is changed in place.
  */
 
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
@@ -23,9 +24,22 @@ export type PreviewMessage =
   | { heald: "escape" }
   | ({ heald: "key" } & PressedKey)
   | { heald: "ready" }
+  | { heald: "view"; view: ViewState }
+  | { heald: "restored" }
+  | { heald: "drafted" }
   | { heald: "page"; path: string; missing: boolean }
   | { heald: "outside"; address: string }
   | { heald: "empty" };
+
+/** Where a reader is in a page. It is made by the script of previews, and only passed on to the next preview. */
+interface ViewState {
+  /** The pixel of the page that is last seen; what is above is scrolled away or in view. */
+  bottom: number;
+  top: number;
+  /** The element with the focus. */
+  focus: unknown;
+  [part: string]: unknown;
+}
 
 /** What an element shows, for changing it directly. */
 export interface Element {
@@ -66,12 +80,14 @@ interface Props {
   onWaiting?(waiting: boolean): void;
 }
 
-/** A page that grows is loading for at most one part of so many, but is never older than this, in milliseconds. */
-const PARTS = 8;
-const MOST = 6000;
+/** A page that grows is brought up to date for at most one part of so many, but is never older than this, in milliseconds. */
+const PARTS = 3;
+const MOST = 4000;
 
 /** A page that does not say that it is there is shown after so many milliseconds. */
 const LATE = 3000;
+/** The same for a page that is there, and does not say that it is where the reader was. */
+const UNRESTORED = 1500;
 
 /** An answer without the preview's script is not a page of the project: it is asked for anew, after these pauses in milliseconds. */
 const SILENT = 1500;
@@ -80,19 +96,45 @@ const PAUSES = [500, 2000, 6000];
 interface Slot {
   key: number;
   src: string;
-  /** What the empty page at the address is to show. */
+  /** The draft that the empty page at the address shows, by its path; null for a finished page. */
+  draft: string | null;
+  /** The page is loaded a second time: what was typed into it is not kept. */
+  isReload: boolean;
+}
+
+/** A draft on its way to its frame. */
+interface Delivery {
+  /** What the frame does not have yet. */
   html: string | null;
+  /** When it got the last one, until it says that it is shown. */
+  sent: number | null;
+  isLoaded: boolean;
 }
 
 export function Frame({ source, title, count = 0, selecting = false, selection = "", edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
-  const last = useRef(0);
+  const current = useRef(slots);
+  const last = useRef(-Infinity);
   const took = useRef(0);
   const keys = useRef(0);
   const tries = useRef(0);
-  const empty = useRef(true);
+  const counted = useRef(count);
+  const delivery = useRef<Delivery>({ html: null, sent: null, isLoaded: false });
+  /** How far the coming page is: it asks for the view of the shown one, is brought there, and compares once more. */
+  const swap = useRef<{ key: number; view: string | null; height: number }>({ key: 0, view: null, height: Infinity });
   const name = source === null ? null : "src" in source ? source.src : source.draft;
+
+  const post = useCallback((key: number | undefined, message: object) => {
+    box.current?.querySelector<HTMLIFrameElement>(`iframe[data-key="${key ?? 0}"]`)?.contentWindow?.postMessage(message, "*");
+  }, []);
+  const deliver = useCallback(() => {
+    const { html, sent, isLoaded } = delivery.current;
+    const slot = current.current.coming ?? current.current.shown;
+    if (html === null || sent !== null || !isLoaded || slot === null || slot.draft === null) return;
+    delivery.current = { html: null, sent: performance.now(), isLoaded };
+    post(slot.key, { heald: "draft", html });
+  }, [post]);
 
   // A source is its address or its draft; the object around it is made anew with every render.
   const currentSource = useEffectEvent(() => source);
@@ -102,32 +144,91 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     const still = "src" in source;
     const begin = () => {
       last.current = performance.now();
+      const { shown, coming } = current.current;
+      const newest = coming ?? shown;
+      const isReload = counted.current !== count && newest !== null && "src" in source && newest.src === source.src;
+      counted.current = count;
+      const next = { key: keys.current + 1, src: "src" in source ? source.src : `${source.base}_draft`, draft: "src" in source ? null : source.draft.path, isReload };
+      if (!("src" in source)) {
+        const html = asDocument(source.draft, source.base);
+        if (newest !== null && newest.src === next.src && newest.draft === next.draft) {
+          delivery.current = { ...delivery.current, html };
+          deliver();
+          return;
+        }
+        delivery.current = { html, sent: null, isLoaded: false };
+      }
       tries.current = 0;
-      const key = ++keys.current;
-      const coming =
-        "src" in source ? { key, src: source.src, html: null } : { key, src: `${source.base}_draft`, html: asDocument(source.draft, source.base) };
-      setSlots((now) => ({ ...now, coming }));
+      keys.current = next.key;
+      swap.current = { key: next.key, view: null, height: Infinity };
+      setSlots((now) => ({ ...now, coming: next }));
     };
     const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
     const timer = window.setTimeout(begin, wait);
     return () => window.clearTimeout(timer);
-  }, [name, count, pause]);
+  }, [name, count, pause, deliver]);
 
-  const coming = useRef<Slot | null>(null);
   useLayoutEffect(() => {
-    coming.current = slots.coming;
-    empty.current = slots.shown === null;
+    current.current = slots;
   }, [slots]);
+  const focusAfterSwap = useRef(false);
+  const focus = useRef<unknown>(null);
   const loaded = useCallback((key: number) => {
-    if (coming.current?.key === key) took.current = performance.now() - last.current;
+    const previous = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
+    const hadFocus = previous !== null && previous === document.activeElement;
     setSlots((now) => (now.coming?.key === key ? { shown: now.coming, coming: null } : now));
+    if (hadFocus && current.current.coming?.key === key) focusAfterSwap.current = true;
   }, []);
+  useLayoutEffect(() => {
+    if (!focusAfterSwap.current) return;
+    focusAfterSwap.current = false;
+    box.current?.querySelector<HTMLIFrameElement>("iframe.shown")?.focus();
+    post(slots.shown?.key, { heald: "focus", focus: focus.current }); // a frame may focus an element once it has the focus itself
+  }, [slots.shown, post]);
+
+  // A page that is there is shown as soon as it is where the reader was.
+  const prepare = useCallback(
+    (key: number) => {
+      const { shown } = current.current;
+      if (shown === null) {
+        loaded(key);
+        return;
+      }
+      if (swap.current.key !== key || swap.current.view !== null) return;
+      if (inert) {
+        swap.current = { ...swap.current, view: "" };
+        post(key, { heald: "restore", view: null });
+      } else post(shown.key, { heald: "capture" });
+      if (inert || current.current.coming?.draft === null) window.setTimeout(() => loaded(key), UNRESTORED);
+    },
+    [inert, loaded, post],
+  );
+  const onView = useCallback(
+    (view: ViewState) => {
+      const { shown, coming } = current.current;
+      if (shown === null || coming === null || swap.current.key !== coming.key) return;
+      // A page that is written anew is shown when it has come to where the reader is.
+      const isSameVariant = folderOf(shown.src) === folderOf(coming.src);
+      if (coming.draft !== null && isSameVariant && view.top > 0 && view.bottom > swap.current.height) return;
+      const state = coming.isReload ? { ...view, fields: [], details: [], focus: null } : view;
+      const text = JSON.stringify(state);
+      focus.current = state.focus;
+      if (text === swap.current.view) {
+        loaded(coming.key);
+        return;
+      }
+      if (swap.current.view === null) window.setTimeout(() => loaded(coming.key), UNRESTORED);
+      swap.current = { ...swap.current, view: text };
+      post(coming.key, { heald: "restore", view: state });
+    },
+    [loaded, post],
+  );
 
   // The preview's script reports from every page of the project; an error of the server or of the network is silent.
   const arrived = useCallback(
     (key: number) => {
       window.setTimeout(() => {
-        if (coming.current?.key !== key) return;
+        if (current.current.coming?.key !== key || swap.current.view !== null) return;
         const pause = PAUSES[tries.current];
         if (pause === undefined) {
           loaded(key);
@@ -135,8 +236,9 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
         }
         tries.current += 1;
         window.setTimeout(() => {
-          if (coming.current?.key !== key) return;
+          if (current.current.coming?.key !== key) return;
           const next = ++keys.current;
+          swap.current = { key: next, view: null, height: Infinity };
           setSlots((now) => (now.coming?.key === key ? { ...now, coming: { ...now.coming, key: next } } : now));
         }, pause);
       }, SILENT);
@@ -151,27 +253,59 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       const frame = frames.find((candidate) => candidate.contentWindow === event.source);
       if (frame === undefined) return;
       const key = Number(frame.dataset["key"]);
-      const slot = coming.current;
+      const { shown, coming } = current.current;
+      const slot = coming?.key === key ? coming : shown;
       const message = asPreviewMessage(event.data);
-      // A page is shown when all of it is there, or at once where nothing is shown yet.
-      if (message?.heald === "ready") {
-        if (empty.current) loaded(key);
-        return;
-      }
-      if (slot?.key === key && slot.html !== null) {
-        if (message?.heald === "size") loaded(key);
-        if (message?.heald !== "empty" || servedKey === key) return;
-        servedKey = key;
-        frame.contentWindow?.postMessage({ heald: "draft", html: slot.html }, "*");
-        window.setTimeout(() => loaded(key), LATE);
-      } else if (message !== null) {
-        if (message.heald === "size") loaded(key);
-        onPreviewMessage?.(message);
+      if (message === null) return;
+      switch (message.heald) {
+        case "empty":
+          if (slot?.draft === null || servedKey === key) return;
+          servedKey = key;
+          if (delivery.current.html !== null) post(key, { heald: "draft", html: delivery.current.html });
+          delivery.current = { html: null, sent: performance.now(), isLoaded: false };
+          window.setTimeout(() => {
+            if (swap.current.height === Infinity) loaded(key);
+          }, LATE);
+          return;
+        case "ready":
+          if (shown === null) loaded(key); // a page is shown when all of it is there, or at once where nothing is shown yet
+          if (slot?.draft === null) return;
+          delivery.current = { ...delivery.current, sent: null, isLoaded: true };
+          deliver();
+          return;
+        case "drafted": {
+          const { sent } = delivery.current;
+          if (sent !== null) took.current = performance.now() - sent;
+          delivery.current = { ...delivery.current, sent: null };
+          deliver();
+          return;
+        }
+        case "view":
+          if (slot === shown) onView(message.view);
+          return;
+        case "restored":
+          if (inert) loaded(key);
+          else if (slot === coming) post(shown?.key, { heald: "capture" }); // the reader may have moved on meanwhile
+          return;
+        case "size":
+          if (slot !== null && slot === coming) {
+            if (slot.draft !== null) swap.current = { ...swap.current, height: message.height };
+            prepare(key);
+          }
+          if (slot?.draft === null) onPreviewMessage?.(message);
+          return;
+        case "key":
+        case "escape":
+          onPreviewMessage?.(message);
+          return;
+        default:
+          // Half a page is always wrong, and what is wrong with a page that is about to be replaced is of no use.
+          if (slot?.draft === null && (slot === coming || coming === null || coming.draft !== null)) onPreviewMessage?.(message);
       }
     };
     window.addEventListener("message", onMessage);
     return () => window.removeEventListener("message", onMessage);
-  }, [onPreviewMessage, loaded]);
+  }, [onPreviewMessage, loaded, prepare, onView, deliver, post, inert]);
 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
@@ -199,7 +333,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
               loading={lazy ? "lazy" : undefined}
               aria-hidden={at === 0 && !inert ? undefined : true}
               tabIndex={inert || at === 1 ? -1 : undefined}
-              onLoad={slot.html === null ? () => arrived(slot.key) : undefined}
+              onLoad={slot.draft === null ? () => arrived(slot.key) : undefined}
               data-key={slot.key}
               src={slot.src}
             />
@@ -211,6 +345,33 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
 
 function postToShown(box: HTMLElement | null, message: object): void {
   box?.querySelector<HTMLIFrameElement>("iframe.shown")?.contentWindow?.postMessage(message, "*");
+}
+
+/** The part of an address that all pages of a variant share. */
+function folderOf(src: string): string {
+  return /\/preview\/[^/]+\//.exec(src)?.[0] ?? src;
+}
+
+/** The most characters of a view that is passed on. */
+const MOST_OF_VIEW = 500_000;
+
+function isShort(view: object): boolean {
+  return JSON.stringify(view).length <= MOST_OF_VIEW;
+}
+
+function asViewState(view: Readonly<Record<string, unknown>>): ViewState {
+  const list = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
+  const { page, left, focus } = view;
+  return {
+    page: String(page),
+    left: Number(left) || 0,
+    top: Number(view["top"]) || 0,
+    bottom: Number(view["bottom"]) || 0,
+    boxes: list(view["boxes"]),
+    fields: list(view["fields"]),
+    details: list(view["details"]),
+    focus: Array.isArray(focus) ? focus : null,
+  };
 }
 
 function asPreviewMessage(data: unknown): PreviewMessage | null {
@@ -243,6 +404,14 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
       return { heald: "outside", address: text(said["address"], 500) };
     case "ready":
       return { heald: "ready" };
+    case "restored":
+      return { heald: "restored" };
+    case "drafted":
+      return { heald: "drafted" };
+    case "view": {
+      const view = said["view"];
+      return typeof view === "object" && view !== null && isShort(view) ? { heald: "view", view: asViewState(view as Record<string, unknown>) } : null;
+    }
     case "lost":
       return { heald: "lost" };
     case "key": {

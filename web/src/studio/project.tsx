@@ -25,9 +25,11 @@ import { type ElementEdit, ElementPanel } from "./element_panel";
 import type { Element, LiveEdit } from "./frame";
 import { History } from "./history";
 import { inheritedModels } from "./inherited_models";
+import { ElementLocks, LockList } from "./locks";
 import { labelOf } from "./model_choice";
 import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
+import { rememberQueued, useQueuedVersions } from "./queued_here";
 import { beginsWithPage } from "./source";
 import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
@@ -165,6 +167,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
         onChanged();
       });
   };
+  useQueuedVersions(versions, version.id, (made) => show(tab === "chat" ? "chat" : "preview", made));
   const restore = (to: Base) => void add({ kind: "restore", base: to }).catch(showFailure);
   const retry = () => void projects.act(project.id, base, "retry").then(onChanged).catch(showFailure);
   const failed = present.filter((candidate) => candidate.status === "failed");
@@ -228,6 +231,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
         <Talk key={variant.session} project={project} version={version} variant={variant} onOpen={(point) => show(tab, point.id)} />
       </aside>
       <div className="project-change">
+        <LockList project={project} base={base} away={away} onChanged={onChanged} />
         <ChangeBox
           project={project.id}
           version={version.id}
@@ -243,6 +247,12 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
           chosenModels={chosenModels}
           onModels={setRemembered}
           usage={variant.usage}
+          waiting={project.queue ?? []}
+          onQueue={async ([prompt, variants, names]) => {
+            const change = await projects.queueChange(project.id, { kind: "update", base, prompt, variants, models: [...names] });
+            rememberQueued(change.id);
+            onChanged();
+          }}
           onSend={(prompt, variants, names) => add({ kind: "update", base, prompt, variants, models: [...names] })}
         />
       </div>
@@ -303,7 +313,17 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                       onPreview={setLiveEdit}
                       onClose={deselect}
                       onApply={applyEdit}
-                    />
+                    >
+                      <ElementLocks
+                        project={project}
+                        base={base}
+                        away={away}
+                        onChanged={onChanged}
+                        path={selected.path ?? ""}
+                        page={page}
+                        hasText={element.text !== null && element.text.trim() !== ""}
+                      />
+                    </ElementPanel>
                   )}
                 </Stage>
               )}
@@ -313,6 +333,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                   base={base}
                   variant={variant}
                   away={away}
+                  onChanged={onChanged}
                   onSave={async (files) => void (await add({ kind: "edit", base, files }, "code"))}
                 />
               )}

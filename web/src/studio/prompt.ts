@@ -1,6 +1,6 @@
 /** A request, made from what a person wrote and attached. */
 
-import { type Attachment, pageNameOf } from "../chat/attachments";
+import { type Attachment, pageNameOf, textUrl } from "../chat/attachments";
 import type { Prompt } from "../wire/api";
 
 /** An address alone is a page to rebuild; with words it stands beside them. With `pages` each picture is a page. */
@@ -46,6 +46,8 @@ function promptOfFiles(attachments: readonly Attachment[], pages: boolean): Prom
   if (of("video").length > 0) prompt.videos = of("video").map(({ data }) => ({ data }));
   const designs = of("figma");
   if (designs[0] !== undefined) prompt.figma = designs[0].data;
+  const documents = attachments.filter(({ kind }) => kind === "text" || kind === "pdf");
+  if (documents.length > 0) prompt.documents = documents.map(({ kind, name, data }) => ({ name, data: kind === "text" ? textUrl(data) : data }));
   if (of("html").length > 0) prompt.html = of("html").map(({ data }) => data).join("\n");
   return prompt;
 }

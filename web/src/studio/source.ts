@@ -10,7 +10,7 @@ export function useSource(variant: VariantView, changes: boolean, pause: number)
   const running = variant.status === "running" || variant.status === "queued";
   const followed = useFollowed(running ? variant.session : null, pause);
   if (!running) return variant.entry === null ? null : { src: variant.preview };
-  if (followed === null) return null;
+  if (followed === null) return changes ? { src: `${variant.preview}?revision=0` } : null;
   const { conversation } = followed;
   const draft = pageOf(conversation.transcript.drafts.files, variant.entry);
   if (draft !== null && !draft.written && isVisible(draft.text)) return { draft, base: variant.preview };

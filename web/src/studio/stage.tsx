@@ -26,7 +26,7 @@ type Zoom = "fit" | "full";
 const wider = (device: Device): Device => (device === "mobile" ? "tablet" : device === "tablet" ? "desktop" : "mobile");
 const MOST = 100;
 /** Milliseconds between two pictures of a page that grows. */
-const PAUSE = 800;
+const PAUSE = 200;
 
 const NOTHING = () => Promise.resolve();
 
@@ -206,7 +206,6 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
           <div className="stage-page">
             <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
               <Frame
-                key={place}
                 source={source}
                 title={`Preview of variant ${variant.index + 1}`}
                 count={count}

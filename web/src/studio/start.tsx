@@ -160,7 +160,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         autoFocus
         label="What to build"
         placeholder={noWords ? "Paste or drop a screenshot, paste the code of a page, or enter its address…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
-        accept="image/*,video/*,.html,.htm,.svg,.json,text/html"
+        accept="image/*,video/*,text/*,application/pdf,.html,.htm,.svg,.json,.csv,.tsv,.md,.log,.txt,.pdf"
         text={text}
         onText={setText}
         attachments={attachments}

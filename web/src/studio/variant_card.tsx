@@ -12,10 +12,9 @@ import { isRunning, projects, type VariantView, type VersionView } from "../wire
 import { Frame } from "./frame";
 import { useSource } from "./source";
 
-/** Milliseconds between two pictures of a page that grows: not of all at once, and seldom of one that is shown large. */
-const PAUSE = 2500;
-const STAGGER = 170;
-const SHOWN_LARGE = 4000;
+/** Milliseconds between two pictures of a page that grows: not of all at once. */
+const PAUSE = 320;
+const STAGGER = 25;
 
 interface Props {
   project: string;
@@ -34,7 +33,7 @@ interface Props {
 }
 
 export const VariantCard = memo(function VariantCard({ project, version, variant, changes, label, chosen, removable, away, onChoose, onActed }: Props) {
-  const pause = chosen ? SHOWN_LARGE : PAUSE + STAGGER * variant.index;
+  const pause = PAUSE + STAGGER * variant.index;
   const source = useSource(variant, changes, pause);
   const running = isRunning(variant);
   const asked = version.kind === "create" || version.kind === "update";

@@ -7,8 +7,10 @@ export type {
   ActionView,
   Base,
   Content,
+  LockView,
   ProjectView,
   ProvidersView,
+  QueuedChangeView,
   ProviderView,
   StudioView,
   VariantView,
@@ -24,6 +26,8 @@ export type ModelView = Omit<api.ModelOffer, "label"> & { label?: string; reason
 export type SessionView = api.SessionView & { project?: string | null };
 
 export const { sessions, projects } = client;
+export const searchText = (text: string, after: string | null) => client.search(text, after);
+export type SearchHit = api.SearchHit;
 export const studio = () => client.studio();
 export const models = async (): Promise<{ models: ModelView[]; default: string; session: api.SessionDefaults; fixed: boolean }> => {
   const { details, default: usual, session, fixed = false } = await client.models();

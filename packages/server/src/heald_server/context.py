@@ -19,7 +19,7 @@ from heald.sessions.session import Session
 from heald.sessions.session_files import open_stored_files
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
-from heald.sessions.settings import FindAgents, FindExtras, SessionSettings
+from heald.sessions.settings import FindAgents, FindExtras, FindMemory, SessionSettings
 from heald.sessions.store_errors import NoSuchSession, StoreError
 from heald.tools.registry import ToolLike
 from heald.tools.shell.sandbox import Sandbox
@@ -79,10 +79,13 @@ class ServerContext:
         users: Users | None = None,
         find_extras: FindExtras | None = None,
         find_agents: FindAgents | None = None,
+        find_memory: FindMemory | None = None,
         protocol_options: Mapping[str, Mapping[str, Any]] | None = None,
         make_deps: MakeDeps | None = None,
     ) -> None:
         self.settings = settings
+        self.find_memory = find_memory
+        """Finds the facts that the sessions of an owner note about a folder."""
         self.make_deps = make_deps
         """Makes the `deps` of the tools for each request that starts an exchange."""
         self.tokens = tokens

@@ -117,7 +117,7 @@ class SessionConfiguration:
                 raise ConfigurationError(f"The folder {settings.workspace!r} is no longer offered by this server.")
             options["workspace"] = folder
         if self._find_extras is not None and not info.kind:
-            extras = await asyncio.to_thread(self._find_extras, options.get("workspace"), settings)
+            extras = await asyncio.to_thread(self._find_extras, options.get("workspace"), settings, info.owner)
             self._extras[info.id] = extras, options["model"]
             options["tools"] += extras.tools
             if extras.instructions:

@@ -314,7 +314,7 @@ async def serving(*turns: object, **options: Any) -> AsyncGenerator[Server]:
         await server.close()
 
 
-async def until(condition: Callable[[], object], seconds: float = 10) -> None:
+async def until(condition: Callable[[], object], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.005)

@@ -90,7 +90,7 @@ async def test_a_tool_that_the_client_runs(tmp_path: Path) -> None:
             await agent.send_tool_result(event["data"]["id"], {"title": "HOME"})
 
         agent.react({"onToolCall": run_tool, "onToolResult": lambda event: results.append(event["data"])})
-        await asyncio.wait_for(agent.run("Which page?"), 30)
+        await asyncio.wait_for(agent.run("Which page?"), 120)
         with pytest.raises(ServerRefused):
             await agent.send_tool_result(results[0]["toolId"], "late")
     assert (results[0]["isError"], results[0]["content"]) == (False, '{"title":"HOME"}')

@@ -54,7 +54,7 @@ async def _responses(server: Served) -> list[ExchangeResponse]:
 
 
 async def _until(condition: Any) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -23,7 +23,7 @@ async def test_a_provider_that_repeats_the_key(status: int) -> None:
         events: list[Event] = []
         async with Agent(model, retry=heald.Retry(attempts=2, base=0, cap=0)) as agent:
             agent.subscribe(events.append)
-            result = await asyncio.wait_for(agent.send("Go.").result(), 30)
+            result = await asyncio.wait_for(agent.send("Go.").result(), 120)
     assert result.status == "failed"
     for name in load_dialects():
         dialect = open_dialect(name)

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from heald.core.messages import File
+from heald_pictures.design_request import PictureKind
 from heald_studio.prompt.design_system import DesignSystem
 from heald_studio.prompt.request import ChosenElement, HistoryMessage, Mode, Shot
 
@@ -25,8 +27,14 @@ class View(msgspec.Struct, frozen=True):
     page: str = ""
     """The path of the page that it shows, if each picture becomes a page."""
 
+    kind: PictureKind = ""
+    """A screenshot of a `page`, a `sketch`, or the `photo` of a screen; empty to find it out."""
+    scaled: bool = False
+    """Whether the pixels for each CSS pixel were named, not found out."""
+
     def shot(self) -> Shot:
-        return Shot(self.picture.image(), self.label, self.page)
+        scale = self.picture.ratio if self.scaled else 0
+        return Shot(self.picture.image(), self.label, self.page, self.kind, scale)
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +50,8 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     stack: str = "html_tailwind"
     design_system: DesignSystem | None = None
     element: ChosenElement | None = None
+    documents: tuple[File, ...] = ()
+    """PDF and text files that the models read with the request."""
     history: tuple[HistoryMessage, ...] = ()
     """Earlier requests and answers, from a client that keeps them itself."""
     options: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ does not affect the others, and no client that disconnects stops it.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,11 +17,14 @@ from heald.core.errors import ConfigurationError, HealdError, NotFound
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.store_errors import NoSuchSession
 from heald_studio.host import SessionHost
+from heald_studio.locks.project_locks import ProjectLocks
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import PAGE, ProjectPreview, has_page
 from heald_studio.projects import actions
+from heald_studio.projects.change_queue import ChangeQueue
 from heald_studio.projects.direct_edit import ElementChange, edit_element
 from heald_studio.projects.inherited_models import inherit_models
+from heald_studio.projects.lock import CannotLock, Lock, NewLock
 from heald_studio.projects.pages import PageChange, change_pages
 from heald_studio.projects.project import (
     Project,
@@ -70,10 +74,18 @@ class Studio:
         self.stacks()
         self.projects = ProjectStore(host.sessions.store)
         self.feed = ProjectFeed()
+        self.queue = ChangeQueue(self.projects, self._change)
         self._host = host
         self._files = SessionFiles(host.sessions.store)
+        self._locks = ProjectLocks(self._change, self._files.read, self.find_stack)
         self._runner = VariantRunner(
-            host, self._change, self._build_context, self.entry_of, repair_below=repair_below, scores=scores
+            host,
+            self._change,
+            self._build_context,
+            self.entry_of,
+            self._locks.check,
+            repair_below=repair_below,
+            scores=scores,
         )
         self._builder = VersionBuilder(host, self.projects, self._runner, texts, self.find_stack, self._change)
 
@@ -154,6 +166,7 @@ class Studio:
         project = await self.get(owner, name)
         changed = {**await self.files(owner, name, base), **files}
         content = {path: data for path, data in changed.items() if data is not None}
+        await self._locks.ensure(project, base, content)
         text = text or f"edit of {next(iter(files), 'files')}{' and others' if len(files) > 1 else ''}"
         return await self._builder.add_files(owner, project, "edit", base, content, text=text)
 
@@ -177,13 +190,24 @@ class Studio:
         """Add a version with the files of an earlier variant. The versions in between stay."""
         project = await self.get(owner, name)
         files = await self.files(owner, name, base)
+        await self._locks.ensure(project, base, files)
         text = f"restore version {find_version(project, base).number}"
         return await self._builder.add_files(owner, project, "restore", base, files, text=text)
 
+    async def lock(self, owner: str, name: str, base: VariantRef, new: NewLock) -> Lock:
+        """Lock a part of a variant: versions made from it that alter the part are refused. Raises CannotLock."""
+        return await self._locks.add(await self.get(owner, name), base, new)
+
+    async def unlock(self, owner: str, name: str, lock: str) -> Project:
+        """Remove a lock of a project. Raises NoSuchLock."""
+        return await self._locks.remove(await self.projects.get(owner, name), lock)
+
     async def get(self, owner: str, name: str) -> Project:
         """Return the project, with the outcomes of variants that another process started."""
-        project = await self.projects.get(owner, name)
-        return await self._runner.reconcile(project)
+        project = await self._runner.reconcile(await self.projects.get(owner, name))
+        if project.queue:
+            project = await self.queue.recover(project)
+        return project
 
     async def list(self, owner: str, *, search: str = "", limit: int = 50, after: str | None = None) -> ProjectPage:
         return await self.projects.list(owner, search=search, limit=limit, after=after)
@@ -344,6 +368,7 @@ class Studio:
 
     async def close(self) -> None:
         """Stop following variants. The host keeps their exchanges running."""
+        await self.queue.close()
         await self._runner.close()
 
     def context_of(self, info: SessionInfo) -> FindContext:
@@ -381,14 +406,22 @@ class Studio:
             stack=stack,
             targets=tuple([await self.projects.store.blob(project.id, picture.blob) for picture in pictures]),
             read_option=read_option,
+            lock=partial(self._lock_for_model, owner, project.id, version),
         )
+
+    async def _lock_for_model(self, owner: str, name: str, version: Version, new: NewLock) -> Lock:
+        """Lock a part for the model that changes a variant, as it was before the change."""
+        if version.base is None:
+            raise CannotLock("There is no earlier page whose parts could be locked; this one is being built.")
+        return await self._locks.add(await self.projects.get(owner, name), version.base, new, author="model")
 
     async def _change(self, name: str, change: Change) -> Project:
         project = await self.projects.change(name, change)
         self.feed.publish(project)
+        self.queue.proceed(project)
         return project
 
 
 def _check_request(request: BuildRequest) -> None:
-    if not (request.text.strip() or request.views or request.files or request.outline):
+    if not (request.text.strip() or request.views or request.files or request.outline or request.documents):
         raise ConfigurationError("There is nothing to build; give a picture, some words, or files.")

@@ -79,7 +79,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def processes_ended(pids: list[int], seconds: float = 10.0) -> bool:
+async def processes_ended(pids: list[int], seconds: float = 120.0) -> bool:
     """Whether all of them end in time."""
     for _ in range(int(seconds * 20)):
         if not any(map(alive, pids)):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from input_pictures import chunk, opened, picture, png_header
 from PIL import Image, ImageCms
 
+from example_counts import scaled
 from heald_studio.bad_input import BadInput
 from heald_studio.input.pictures import MAX_SENT, MAX_SIDE, measure_picture, read_picture
 
@@ -167,7 +168,7 @@ def test_a_huge_file_is_not_even_opened() -> None:
         read_picture(bytes(32_000_001))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 @given(st.sampled_from(["PNG", "JPEG", "GIF", "WEBP"]), st.data())
 def test_no_damage_ever_raises_anything_else(kind: str, data: st.DataObject) -> None:
     whole = bytearray(picture(kind, (16, 16)))

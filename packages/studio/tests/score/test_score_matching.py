@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald_studio.score.assignment import assign_pairs
 from heald_studio.score.blocks import Block
 from heald_studio.score.colour_distance import colour_distance, delta_e
@@ -41,7 +42,7 @@ def best(edges: dict[tuple[int, int], float]) -> float:
 
 
 @given(weights)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scaled(150), deadline=None)
 def test_the_assignment_is_the_best_there_is(edges: dict[tuple[int, int], float]) -> None:
     chosen = assign_pairs(edges)
     assert len(set(chosen.values())) == len(chosen)
@@ -79,7 +80,7 @@ def test_likeness_by_hand(text: str, other: str, expected: float) -> None:
 
 
 @given(blocks)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 def test_blocks_match_themselves(page: list[Block]) -> None:
     matching = match_blocks(page, page, SIZE, SIZE)
     assert not matching.missing
@@ -88,7 +89,7 @@ def test_blocks_match_themselves(page: list[Block]) -> None:
 
 
 @given(blocks, blocks)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 def test_no_text_is_lost_or_doubled(target: list[Block], other: list[Block]) -> None:
     matching = match_blocks(target, other, SIZE, SIZE)
 

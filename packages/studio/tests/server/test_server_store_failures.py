@@ -60,7 +60,7 @@ async def test_streams_of_every_dialect_are_reported_and_end(tmp_path: Path) -> 
         await server.send(session)
         await streams["native"].content.readuntil(b"event: text_delta")
         async with locked(tmp_path / "s.db"):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 texts = {name: await _until_end(stream) for name, stream in streams.items()}
                 received = {name: await _receive_all(socket) for name, socket in sockets.items()}
         assert texts["native"].rstrip().splitlines()[-2] == "event: goodbye"
@@ -86,7 +86,7 @@ async def test_a_request_that_streams_its_answer_is_reported(tmp_path: Path) -> 
             await stream.content.readuntil(b"word")
         await asyncio.sleep(0.2)
         async with locked(tmp_path / "s.db"):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 texts = {name: await _until_end(stream) for name, stream in streams.items()}
                 status, body_text = await plain
         assert "goodbye" in texts.pop("native")
@@ -110,7 +110,7 @@ async def test_the_exchange_gets_its_end_without_anybody_asking(
         accepted = await server.send(session)
         queued = await server.send(session, "And then?")
         await stream.content.readuntil(b"event: text_delta")
-        async with locked(tmp_path / "s.db"), asyncio.timeout(30):
+        async with locked(tmp_path / "s.db"), asyncio.timeout(120):
             frames = await _until_end(stream)
             late = await server.client.get(f"/sessions/{session}/events?dialect={dialect}")
             stream_text = await _until_end(
@@ -142,7 +142,7 @@ async def test_a_stream_that_resumes_afterwards_has_no_gap(tmp_path: Path) -> No
         stream = await server.client.get(f"/sessions/{session}/events")
         accepted = await server.send(session)
         await stream.content.readuntil(b"event: text_delta")
-        async with locked(tmp_path / "s.db"), asyncio.timeout(30):
+        async with locked(tmp_path / "s.db"), asyncio.timeout(120):
             goodbye = loads((await _until_end(stream)).rstrip().splitlines()[-1].removeprefix("data: "))
         seen = goodbye["resume"]
         numbers: list[int] = []

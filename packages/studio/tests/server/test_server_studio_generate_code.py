@@ -263,7 +263,7 @@ async def test_closing_with_4333_cancels_and_any_other_code_does_not(tmp_path: P
             await socket.send_json(_message(numVariants=2))
             answering: set[int] = set()
             while len(answering) < 2:
-                frame = loads((await asyncio.wait_for(socket.receive(), 30)).data)
+                frame = loads((await asyncio.wait_for(socket.receive(), 120)).data)
                 if frame["type"] == "assistant":
                     answering.add(frame["variantIndex"])
             await socket.close(code=code)

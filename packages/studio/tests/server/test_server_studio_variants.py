@@ -28,7 +28,7 @@ def _endpoint(pause: float) -> ScriptedServer:
 
 async def _all_speak(server: Atelier, project: str) -> None:
     """Wait until the model of every variant has answered something."""
-    async with asyncio.timeout(30), aclosing(server.states(project)) as states:
+    async with asyncio.timeout(120), aclosing(server.states(project)) as states:
         async for state in states:
             if all(variant["status"] == "running" for variant in variants_of(state)):
                 break
@@ -96,7 +96,7 @@ async def test_after_a_restart_every_variant_has_its_outcome(tmp_path: Path) -> 
     after: dict[str, Script] = scripts | {"slow": lambda: S([["It takes a while. " * 500]], piece=400)}
     async with atelier(tmp_path, scripts) as server:
         made = await server.project(models=["quick", "slow"])
-        async with asyncio.timeout(30), aclosing(server.states(made["id"])) as states:
+        async with asyncio.timeout(120), aclosing(server.states(made["id"])) as states:
             async for state in states:
                 if [variant["status"] for variant in variants_of(state)] == ["completed", "running"]:
                     break

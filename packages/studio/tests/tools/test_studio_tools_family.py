@@ -17,6 +17,7 @@ def test_names_are_those_of_the_tools() -> None:
         "generate_images",
         "edit_image",
         "remove_background",
+        "lock_part",
     }
 
 

@@ -6,7 +6,7 @@ feeds its streams with the events that other nodes store: one read and one encod
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -15,7 +15,15 @@ from heald.core.json import encode
 from heald.sessions.news import News
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
-from heald.sessions.shared_store import HEARTBEAT_SECONDS, NODE_SECONDS, RETRY_CLAIM_SECONDS, PostedCommand, SharedStore
+from heald.sessions.shared_store import (
+    HEARTBEAT_SECONDS,
+    NODE_SECONDS,
+    READERS_SECONDS,
+    RETRY_CLAIM_SECONDS,
+    EventFeed,
+    PostedCommand,
+    SharedStore,
+)
 from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreCorrupt, StoreError
 from heald_server.cluster.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
 from heald_server.cluster.node_tasks import NodeTasks
@@ -92,6 +100,8 @@ class ServerNode:
         self._draining = False
         self._stale: dict[str, int] = {}  # sessions that are watched here, and the ends of their logs
         self._on_commands, self._on_events = asyncio.Event(), asyncio.Event()
+        self._feed = store if isinstance(store, EventFeed) else None
+        self._announced: dict[str, float] = {}  # sessions with readers here, and until when they are not announced anew
         self._on_thinned = asyncio.Event()
         self._on_thinned.set()
         self._tasks = NodeTasks()
@@ -348,7 +358,7 @@ class ServerNode:
                     event.set()
                 self._placement.wake()
                 self._publish_records("")
-            case "replies":
+            case "replies" | "readers":
                 pass
 
     def _publish_records(self, kind: str) -> None:
@@ -363,9 +373,30 @@ class ServerNode:
             return
         if news.seq == 0:
             self._sessions.hub(news.session).invalidate()  # it was deleted
-        elif self._sessions.is_watched(news.session):
+        elif self._sessions.is_watched(news.session) and not self._extend_hub(news):
             self._stale[news.session] = max(news.seq, self._stale.get(news.session, 0))
             self._on_events.set()
+
+    def _extend_hub(self, news: News) -> bool:
+        """Add the events that news carry to the hub of their session. Returns False if they must be read."""
+        hub = self._sessions.hub(news.session)
+        if self._feed is None or not news.rows or hub.tail is None or news.first > hub.tail + 1:
+            return False
+        events = self._feed.decode_news(news)
+        if events is not None:
+            hub.extend(events)
+        return events is not None
+
+    async def _announce_readers(self, sessions: Iterable[str]) -> None:
+        """Have the news of sessions that other nodes write carry their events."""
+        if self._feed is None:
+            return
+        now = monotonic()
+        self._announced = {name: until for name, until in self._announced.items() if until > now}
+        new = [name for name in sessions if name not in self._announced and self._sessions.is_watched(name)]
+        if new:
+            self._announced |= dict.fromkeys(new, now + READERS_SECONDS / 3)
+            await self._feed.announce_readers(new)
 
     async def _feed_hubs(self) -> None:
         """Read what other nodes stored in sessions that are watched here."""
@@ -378,6 +409,7 @@ class ServerNode:
             stale, self._stale = self._stale, {}
             try:
                 await self._read_stale(stale)
+                await self._announce_readers(name for name, end in stale.items() if end < _UNKNOWN)
                 self._trouble.clear("events of other nodes cannot be read")
             except Exception as error:
                 for name in stale:

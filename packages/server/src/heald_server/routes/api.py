@@ -7,10 +7,11 @@ from starlette.routing import BaseRoute
 from heald_server.context import ServerContext
 from heald_server.http.operations import Operation
 from heald_server.http.route_description import RouteDescription
-from heald_server.routes import client_tools, conversation, files, forks, offers, provider_keys, sessions
+from heald_server.routes import client_tools, conversation, files, forks, memory, offers, provider_keys, sessions
 from heald_server.routes.app_frame import app_frame_routes
 from heald_server.routes.page import PageRoutes
 from heald_server.routes.streams import StreamRoutes
+from heald_server.routes.text_search import TextSearchRoutes
 
 
 def api_routes(
@@ -23,8 +24,10 @@ def api_routes(
         *client_tools.OPERATIONS,
         *conversation.OPERATIONS,
         *files.OPERATIONS,
+        *memory.OPERATIONS,
         *offers.OPERATIONS,
         *provider_keys.OPERATIONS,
+        *TextSearchRoutes(context).operations(),
         *StreamRoutes(context).routes(),
         *PageRoutes(page).routes(),
         *app_frame_routes(),

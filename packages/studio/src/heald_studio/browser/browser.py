@@ -5,14 +5,16 @@ import atexit
 import contextlib
 import threading
 from inspect import isawaitable
+from typing import TypeVar
 
-from heald_studio.browser.browser_pool import BrowserPool
+from heald_studio.browser.browser_pool import BrowserPool, TabWork
 from heald_studio.browser.find_chromium import find_chromium
 from heald_studio.browser.page import DESKTOP, ORIGIN, BrowserError, PageResponse, Rendering, Serve, Viewport
-from heald_studio.browser.render import RenderRequest
+from heald_studio.browser.render import RenderRequest, render_page
 from heald_studio.browser.tab import AnswerUrl
 
 _CLOSE_SECONDS = 10.0
+T = TypeVar("T")
 _shared_lock = threading.Lock()
 
 
@@ -59,6 +61,10 @@ class Browser:
         request = RenderRequest(url, viewport, mobile, quiet_seconds=0.5, require_load=False)
         return await self._render(None, request)
 
+    async def examine(self, serve: Serve, request: RenderRequest, work: TabWork[T]) -> T:
+        """Open a tab for a page of a project, and run `work` in it, in the loop of the browser. Raises BrowserError."""
+        return await self._use_tab(_across_loops(serve, asyncio.get_running_loop()), request, work)
+
     def start_ahead(self) -> None:
         """Start the browser in the background, for pages that will be rendered soon."""
         with contextlib.suppress(BrowserError):
@@ -83,12 +89,15 @@ class Browser:
             thread.close()
 
     async def _render(self, ask: AnswerUrl | None, request: RenderRequest) -> Rendering:
+        return await self._use_tab(ask, request, render_page)
+
+    async def _use_tab(self, ask: AnswerUrl | None, request: RenderRequest, work: TabWork[T]) -> T:
         find_chromium()
         _check_viewport(request.viewport)
         with self._lock:
             thread = self._ensure_thread()
-            work = asyncio.run_coroutine_threadsafe(thread.pool.render(ask, request), thread.loop)
-        return await asyncio.wrap_future(work)
+            future = asyncio.run_coroutine_threadsafe(thread.pool.use_tab(ask, request, work), thread.loop)
+        return await asyncio.wrap_future(future)
 
     def _ensure_thread(self) -> "_BrowserThread":
         """Return the thread of the browser. The caller holds the lock."""

@@ -4,16 +4,21 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from heald_studio.browser.chromium import NO_NETWORK, ONLY_LOOPBACK, Chromium
 from heald_studio.browser.devtools import CommandFailed, connection_lost
-from heald_studio.browser.page import BrowserError, Rendering
-from heald_studio.browser.render import RenderRequest, render_page
+from heald_studio.browser.page import BrowserError
+from heald_studio.browser.render import RenderRequest
 from heald_studio.browser.tab import AnswerUrl, Tab
 
 MAX_MEMORY = 1_200_000_000  # bytes that one process of the browser may use
 
 _TAB_CLOSE_SECONDS = 3.0
+T = TypeVar("T")
+TabWork = Callable[[Tab, RenderRequest], Awaitable[T]]
+"""What is done in a tab that was opened for a request."""
 
 
 class BrowserPool:
@@ -31,13 +36,13 @@ class BrowserPool:
         self._timer: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Task[None] | None = None
 
-    async def render(self, ask: AnswerUrl | None, request: RenderRequest) -> Rendering:
-        """Render a page as soon as a slot is free."""
+    async def use_tab(self, ask: AnswerUrl | None, request: RenderRequest, work: TabWork[T]) -> T:
+        """Open a tab as soon as a slot is free, and work in it."""
         async with self._slots:
             self._busy += 1
             self._cancel_idle_timer()
             try:
-                return await self._render_with_restart(ask, request)
+                return await self._work_with_restart(ask, request, work)
             finally:
                 self._busy -= 1
                 self._start_idle_timer()
@@ -54,27 +59,30 @@ class BrowserPool:
         self._cancel_idle_timer()
         await self._stop_if_unused()
 
-    async def _render_with_restart(self, ask: AnswerUrl | None, request: RenderRequest) -> Rendering:
-        """Render a page, a second time if the browser dies meanwhile."""
+    async def _work_with_restart(self, ask: AnswerUrl | None, request: RenderRequest, work: TabWork[T]) -> T:
+        """Work in a tab, a second time if the browser dies meanwhile."""
         for _ in range(2):
             chromium = await self._ensure_chromium()
             try:
-                return await self._render_once(chromium, ask, request)
+                return await self._work_once(chromium, ask, request, work)
             except BrowserError as error:
                 if error.kind != "gone":
                     raise
         raise connection_lost()
 
-    async def _render_once(self, chromium: Chromium, ask: AnswerUrl | None, request: RenderRequest) -> Rendering:
+    async def _work_once(
+        self, chromium: Chromium, ask: AnswerUrl | None, request: RenderRequest, work: TabWork[T]
+    ) -> T:
+        seconds = max(self._seconds, request.seconds)
         tab = Tab(chromium.connection, ask)
         watch = asyncio.create_task(_limit_memory(chromium))
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(seconds):
                 await tab.open(request.viewport, mobile=request.mobile, proxy=self._proxy)
-                return await render_page(tab, request)
+                return await work(tab, request)
         except TimeoutError:
             raise BrowserError(
-                f"The page was not finished after {self._seconds:g} s; look for a script that never ends.", "timeout"
+                f"The page was not finished after {seconds:g} s; look for a script that never ends.", "timeout"
             ) from None
         except CommandFailed:
             raise BrowserError("The page could not be rendered; try again.", "refused") from None

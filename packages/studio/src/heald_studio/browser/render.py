@@ -39,6 +39,7 @@ class RenderRequest(msgspec.Struct, frozen=True):
     require_load: bool = True  # whether all resources must have loaded
     probe: str = ""  # a JavaScript function to run at the end, in an isolated world
     prepare: str = ""  # one to run before the picture is taken; its result is the probe's, if there is none
+    seconds: float = 0.0  # how long it may take, if that is longer than usual
 
 
 async def render_page(tab: Tab, request: RenderRequest) -> Rendering:
@@ -83,7 +84,7 @@ async def _read_when_stable(tab: Tab, request: RenderRequest) -> _Read:
     """Wait until the page is stable, and read it. A page that navigates meanwhile is followed a few times."""
     for _ in range(_MAX_RELOADS):
         try:
-            await _wait_stable(tab, request)
+            await wait_stable(tab, request)
             return msgspec.convert(await tab.evaluate("(limit" + _TEXTS, _MAX_TEXTS, 1500), _Read, strict=False)
         except CommandFailed:
             await asyncio.sleep(0.1)
@@ -92,7 +93,7 @@ async def _read_when_stable(tab: Tab, request: RenderRequest) -> _Read:
     raise BrowserError("The page reloads itself in a loop; remove what reloads it.", "restless")
 
 
-async def _wait_stable(tab: Tab, request: RenderRequest) -> None:
+async def wait_stable(tab: Tab, request: RenderRequest) -> None:
     """Wait until the page is stable and requests nothing more, such as modules that its script loads one by one."""
     until = time.monotonic() + request.max_wait
     left = request.max_wait

@@ -83,6 +83,7 @@ class Tab:
 
     async def navigate(self, url: str, seconds: float | None) -> None:
         """Navigate to a page and wait until it has loaded, at most `seconds`."""
+        self._loaded.clear()
         answer = await self.call("Page.navigate", {"url": url})
         self._frame = answer.get("frameId", "")
         if answer.get("errorText"):
@@ -97,7 +98,7 @@ class Tab:
             if seconds is None:
                 raise
 
-    async def evaluate(self, function: str, *arguments: float) -> Any:
+    async def evaluate(self, function: str, *arguments: object) -> Any:
         """Run a JavaScript function in an isolated world of the page, and return its result."""
         world = await self.call("Page.createIsolatedWorld", {"frameId": self._frame, "worldName": "heald"})
         how: Params = {"functionDeclaration": function, "awaitPromise": True, "returnByValue": True}

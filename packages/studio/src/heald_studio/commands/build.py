@@ -31,6 +31,8 @@ heading, make the header sticky, duplicate "Rye", set the language to German.
 Several variants go into out/1, out/2, …, the best first; one goes into out itself.
 exit status: 0 one is complete, 1 all failed or changed nothing, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
 
+MOST_SCALE = 8
+
 COMMON_OPTIONS = (
     *("pictures", "text", "url", "video", "start", "design_system", "model"),
     *("stack", "variants", "score", "output", "force", "json"),
@@ -45,6 +47,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--url", help="page to rebuild; it is captured as on a desktop and on a phone")
     source.add_argument("--video", action="append", default=[], metavar="FILE", help="recording of a screen")
     source.add_argument("--from", dest="start", metavar="PATH", help="page to change: a folder, an HTML file or a zip")
+    source.add_argument(
+        "--as",
+        dest="picture_kind",
+        default="",
+        choices=("page", "sketch", "photo"),
+        help="what the pictures are, for the local converter: a screenshot of a page, a drawing by hand, or the "
+        "photograph of a screen (found out)",
+    )
+    source.add_argument(
+        "--scale",
+        type=int,
+        choices=range(1, MOST_SCALE + 1),
+        metavar="N",
+        help=f"pixels of the pictures for each CSS pixel, 1 to {MOST_SCALE} (found out)",
+    )
     groups = {"input": source}
     add_options(parser, "build", groups)
     groups["output"].add_argument("--force", action="store_true", help="replace existing files")

@@ -25,7 +25,8 @@ async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildR
 
     try:
         pictures = [Path(name) for name in options.pictures]
-        views = [View(await load_picture(path, name=path.name)) for path in pictures]
+        loaded = [await load_picture(path, name=path.name, scale=options.scale) for path in pictures]
+        views = [View(picture, kind=options.picture_kind, scaled=options.scale is not None) for picture in loaded]
         files = await asyncio.to_thread(read_project, Path(options.start)) if options.start else {}
         design = read_design_system(Path(options.design_system)) if options.design_system else None
         if (options.url or options.video) and not options.json:

@@ -85,16 +85,29 @@ def print_result(
             duration = format_seconds(max((variant.ended or 0) - (variant.started or 0), 0))
             table.append([f"{folder}/", variant.model, score, duration, format_usd(variant.cost_usd)])
         if variant.error is not None:
-            print_note(f"Variant {variant.index + 1} ({variant.model}) failed: {variant.error.message}")
-        elif _is_unchanged(variant):
+            continue
+        if _is_unchanged(variant):
             print_note(f"Variant {variant.index + 1} ({variant.model}): {variant.note}")
         elif variant.status == "limit":
             print_note(f"Variant {variant.index + 1} ({variant.model}) is not complete: {variant.note}")
+    _print_failures([variant for variant, _, _ in built if variant.error is not None])
     for line in align_columns(table):
         print(line)
     if not table and all(variant.error is None for variant, _, _ in built):
         for variant, _, _ in built:
             print_note(f"Nothing was built with {variant.model}: {_why_nothing(variant)}")
+
+
+def _print_failures(variants: Sequence["Variant"]) -> None:
+    """Print why variants failed, each reason once."""
+    reasons: dict[str, list[Variant]] = {}
+    for variant in variants:
+        if variant.error is not None:
+            reasons.setdefault(variant.error.message, []).append(variant)
+    for reason, failed in reasons.items():
+        numbers = ", ".join(str(variant.index + 1) for variant in failed)
+        models = ", ".join(dict.fromkeys(variant.model for variant in failed))
+        print_note(f"Variant{'s' if len(failed) > 1 else ''} {numbers} ({models}) failed: {reason}")
 
 
 def _is_unchanged(variant: "Variant") -> bool:

@@ -18,6 +18,7 @@ from heald_studio.commands.score_text import format_score
 if TYPE_CHECKING:
     from heald_studio.projects.project import Variant, Version
 
+_LONGEST_REASON = 60  # characters of a line of progress; the whole sentence follows at the end
 _MARKS = {"queued": "·", "running": "▸", "completed": "✓", "failed": "✗", "cancelled": "✗", "limit": "!"}
 
 
@@ -90,7 +91,8 @@ def _describe_outcome(variant: "Variant") -> str:
     """Describe how a variant ended."""
     parts = [variant.status]
     if variant.error is not None:
-        parts.append(sanitize_text(variant.error.message))
+        reason = sanitize_text(variant.error.message)
+        parts.append(reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…")
         return ": ".join(parts)
     if variant.score is not None:
         parts.append(format_score(variant.score))

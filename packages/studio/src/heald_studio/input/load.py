@@ -17,11 +17,15 @@ _DATA = re.compile(r"data:(?P<kind>[^;,\s]{0,100})(?P<options>(?:;[^;,\s]{1,100}
 
 
 async def load_picture(
-    source: InputSource, *, outgoing: WebFetcher | None = None, name: str = "The picture"
+    source: InputSource,
+    *,
+    outgoing: WebFetcher | None = None,
+    name: str = "The picture",
+    scale: int | None = None,
 ) -> InputPicture:
-    """Read the picture of a source. Raises BadInput."""
+    """Read the picture of a source, with `scale` pixels for each CSS pixel if that is named. Raises BadInput."""
     data = await load_bytes(source, limit=MAX_BYTES, outgoing=outgoing, name=name)
-    return await asyncio.to_thread(read_picture, data, name=name)
+    return await asyncio.to_thread(read_picture, data, name=name, scale=scale)
 
 
 async def load_bytes(

@@ -53,13 +53,18 @@ class InputPicture(msgspec.Struct, frozen=True, kw_only=True):
         return Image(media_type=self.media_type, data=base64.b64encode(self.data).decode())
 
 
-def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_SIDE) -> InputPicture:
-    """Read the picture in a file; of an animation the first frame. Raises BadInput with a sentence about `name`."""
+def read_picture(
+    data: bytes, *, name: str = "The picture", max_side: int = MAX_SIDE, scale: int | None = None
+) -> InputPicture:
+    """Read the picture in a file; of an animation the first frame. Raises BadInput with a sentence about `name`.
+
+    `scale` is the pixels for each CSS pixel, which are found out if it is None.
+    """
     with open_picture(data, name) as source:
         upright = ImageOps.exif_transpose(source)
         lossy = source.format in ("JPEG", "HEIF", "AVIF")
         picture = _to_rgb(upright)
-    picture, ratio = _reduce(picture)
+    picture, ratio = _reduce(picture) if scale is None else (picture, scale)
     found_picture = encode_picture(picture, lossy=lossy, max_side=max_side)
     return msgspec.structs.replace(found_picture, ratio=ratio if found_picture.width == picture.width else 1)
 

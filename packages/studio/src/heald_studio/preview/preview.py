@@ -94,7 +94,7 @@ def _library(path: str, query: str) -> PageResponse | None:
 
 def insert_bridge(page: bytes) -> bytes:
     """Insert the bridge script before every other script. It reports events inside a preview to the page around it."""
-    script = b"<script>" + read_script("bridge.js") + b"</script>"
+    script = b"<script>" + _bridge() + b"</script>"
     match = _START.match(page[:20_000])
     at = match.end() if match else 0
     return page[:at] + script + page[at:]
@@ -113,8 +113,13 @@ def missing_page(path: str) -> bytes:
 @cache
 def draft_page() -> bytes:
     """Return an empty page with the bridge, which shows the drafts that the page around it sends."""
-    bridge = encode(read_script("bridge.js").decode())
-    return b"<!doctype html><script>(" + read_script("draft.js") + b")(" + bridge + b")</script>"
+    bridge, morph = encode(_bridge().decode()), encode(read_script("morph.js").decode())
+    return b"<!doctype html><script>(" + read_script("draft.js") + b")(" + bridge + b", " + morph + b")</script>"
+
+
+def _bridge() -> bytes:
+    """Return the scripts that every preview starts with."""
+    return read_script("bridge.js") + read_script("view_state.js")
 
 
 def has_page(files: Mapping[str, bytes], entry: str) -> bool:

@@ -6,6 +6,9 @@ import msgspec
 
 from heald.core.errors import ErrorInfo, NotFound
 from heald.core.turn import Usage
+from heald_studio.projects.lock import Lock
+from heald_studio.projects.queued_change import QueuedChange
+from heald_studio.projects.variant_ref import VariantRef as VariantRef
 
 VersionKind = Literal["create", "import", "update", "edit", "restore"]
 VariantStatus = Literal["queued", "running", "completed", "failed", "cancelled", "limit"]
@@ -14,13 +17,6 @@ FINAL_STATUSES: frozenset[VariantStatus] = frozenset({"completed", "failed", "ca
 
 class NoSuchVersion(NotFound):
     """The project has no version of that id, or the version no variant of that number."""
-
-
-class VariantRef(msgspec.Struct, frozen=True):
-    """Names a variant: its version and its index."""
-
-    version: str
-    variant: int
 
 
 class ProjectState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,6 +29,8 @@ class ProjectState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The session of the chosen try, by version and index of the variant, joined by a dot."""
     removed: dict[str, bool] = {}
     """Whether a variant is removed, named in the same way."""
+    locks: dict[str, bool] = {}
+    """Whether a lock holds, by its id."""
 
 
 class ProjectAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,6 +155,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     request: str = ""
     """The blob with the message to its variants; empty if no model was called."""
     chosen: int = 0
+    queued: str = ""
+    """The id of the waiting change that made it; empty if it was sent at once."""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +178,10 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     """What was done, in order; those that were undone come last."""
     undone: int = 0
     """How many of the last actions are undone."""
+    queue: list[QueuedChange] = []
+    """The changes that wait for a variant, in their order."""
+    locks: list[Lock] = []
+    """What no later version may change, with the locks that were removed."""
 
     @property
     def current_version(self) -> Version | None:
@@ -209,6 +213,16 @@ def find_variant(project: Project, base: VariantRef) -> Variant:
     if chosen is None:
         raise NoSuchVersion(f"The version has no variant {base.variant}; it has {len(version.variants)}.")
     return chosen
+
+
+def locks_of(project: Project, base: VariantRef | None) -> list[Lock]:
+    """Return the locks that hold for a version made from a variant: those of the variants that it came from."""
+    line: set[tuple[str, int]] = set()
+    while base is not None and (base.version, base.variant) not in line:
+        line.add((base.version, base.variant))
+        version = project.version(base.version)
+        base = version.base if version is not None else None
+    return [lock for lock in project.locks if lock.is_active and (lock.version, lock.variant) in line]
 
 
 def find_try(variant: Variant, number: int) -> Variant:

@@ -14,7 +14,7 @@ from heald.agent.interface import ExchangeInterface
 from heald.agent.result import AgentResult
 from heald.core.errors import ErrorInfo, HealdError
 from heald.core.events import ExchangeResponse
-from heald.core.messages import Message
+from heald.core.messages import Message, user_message
 from heald.core.turn import Usage
 from heald.sessions.one_node import as_shared
 from heald.sessions.session_info import SessionInfo
@@ -27,6 +27,7 @@ from heald_studio.host import SessionHost
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import has_page
 from heald_studio.projects.document_store import NoSuchDocument
+from heald_studio.projects.lock import BrokenLock, refusal, repair_request
 from heald_studio.projects.pages import list_pages
 from heald_studio.projects.project import Project, Variant, VariantRef, Version, find_version
 from heald_studio.projects.project_store import ChangeProject, ProjectStore
@@ -48,6 +49,7 @@ from heald_studio.projects.variant_outcome import (
 
 UpdateVariant = Callable[..., Awaitable[Project]]  # changes the fields of one variant in its project
 BuildContext = Callable[[str, Project, Version, Variant], Awaitable[VariantContext]]
+CheckLocks = Callable[[Project, VariantRef | None, Mapping[str, bytes]], Awaitable[list[BrokenLock]]]
 
 _SCORED_STATUSES = frozenset({"completed", "limit"})  # outcomes whose pages are rendered and scored
 _LOST = ErrorInfo(code="incomplete", message="The process ended while the variant was being built. Try it again.")
@@ -65,6 +67,7 @@ class VariantRunner:
         change: ChangeProject,
         build_context: BuildContext,
         entry_of: Callable[[Project], str],
+        check_locks: CheckLocks,
         *,
         repair_below: float | None,
         scores: bool,
@@ -73,12 +76,14 @@ class VariantRunner:
         self._change = change
         self._context_of = build_context
         self._entry_of = entry_of
+        self._check_locks = check_locks
         self._repair_below = repair_below
         self._scores = scores
         self._tasks: dict[str, tuple[str, str, asyncio.Task[None]]] = {}  # by session: project, version, task
         self._adopting: set[asyncio.Task[None]] = set()
         self._reserved: set[str] = set()
         self._cancelled: dict[str, str] = {}  # by session: the reason
+        self._broken: dict[str, list[BrokenLock]] = {}  # by session: the locks that its last exchange broke
 
     @contextmanager
     def reserve(self, variants: Sequence[Variant]) -> Generator[None]:
@@ -142,6 +147,7 @@ class VariantRunner:
                 if not changes:
                     continue
                 changes = await self._check_page(project, version, variant, changes)
+                self._broken.pop(variant.session, None)
                 try:
                     project = await self._update_variant(project.id, version.id, variant, **changes)
                 except StoreError as error:  # the outcome is shown although it cannot be stored
@@ -223,7 +229,10 @@ class VariantRunner:
         message: Message,
         note: UpdateVariant,
         before: AgentResult | None = None,
+        *,
+        is_mended: bool = False,
     ) -> AgentResult:
+        """Send a request and record its outcome. A model that broke a lock is asked once to mend that."""
         info = await self._host.sessions.store.info(variant.session)
         async with self._host.use(info) as session:
             async with self._host.admit(info, session) if before is None else nullcontext():
@@ -246,8 +255,16 @@ class VariantRunner:
         }
         if before is None:  # it took as long as its exchange: waiting for a session is not part of it
             fields["started"] = ended - result.duration_ms / 1000
-        await note(**await self._check_page(project, version, variant, fields, result.text))
-        return result
+        checked = await self._check_page(project, version, variant, fields, result.text)
+        broken = self._broken.pop(variant.session, [])
+        if broken and not is_mended and variant.session not in self._cancelled:
+            spent = msgspec.structs.replace(
+                result, turns=fields["turns"], usage=fields["usage"], cost_usd=fields["cost_usd"]
+            )
+            message = user_message(repair_request(broken))
+            return await self._send(owner, version, variant, message, note, spent, is_mended=True)
+        await note(**checked)
+        return msgspec.structs.replace(result, status="failed") if broken else result
 
     async def _check_page(
         self, project: Project, version: Version, variant: Variant, fields: dict[str, Any], answer: str = ""
@@ -257,6 +274,12 @@ class VariantRunner:
             files = await self.read_files(variant.session)
             entry = self._entry_of(project)
             fields = {**fields, "has_page": has_page(files, entry), "pages": list_pages(files, entry)}
+            if fields["status"] in _SCORED_STATUSES and fields["has_page"] and version.base is not None:
+                project = await self._change(project.id, lambda now: now)  # a model may have locked something meanwhile
+                if broken := await self._check_locks(project, version.base, files):
+                    self._broken[variant.session] = broken
+                    error = ErrorInfo(code="permission", message=refusal(broken))
+                    return {**fields, "status": "failed", "error": error}
             if fields["status"] != "completed":
                 return fields
             if not fields["has_page"]:
@@ -380,7 +403,7 @@ class VariantRunner:
         with suppress(StoreError):
             changes = await self._check_page(await note(), version, variant, changes)
             await note(ended=time(), **changes)
-            if result is not None:
+            if result is not None and not self._broken.pop(variant.session, []):
                 await self._judge(owner, version, variant, note, result)
 
     async def _update_variant(self, project: str, version: str, variant: Variant, **changes: Any) -> Project:

@@ -12,7 +12,7 @@ from heald.core.errors import ConfigurationError, HealdError
 from heald.core.ids import new_id
 from heald.core.json import encode
 from heald.core.media import picture_type
-from heald.core.messages import Image, Message
+from heald.core.messages import Image, Message, Text
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.tools.workspace.memory import MemoryWorkspace
@@ -20,6 +20,7 @@ from heald.tools.workspace.paths import normalize_path
 from heald_studio.default_models import models_for
 from heald_studio.host import SessionHost
 from heald_studio.projects.actions import describe_version, place_of, record, record_version
+from heald_studio.projects.lock import lock_notice
 from heald_studio.projects.pages import list_pages
 from heald_studio.projects.project import (
     Project,
@@ -32,6 +33,7 @@ from heald_studio.projects.project import (
     VersionKind,
     find_variant,
     find_version,
+    locks_of,
 )
 from heald_studio.projects.project_store import ChangeProject, ProjectStore
 from heald_studio.projects.variants import VariantRunner
@@ -92,6 +94,9 @@ class VersionBuilder:
         prompt_request = await self._prompt_request(project, request, base, files)
         prompt = build_prompt(prompt_request, stack, texts=self._texts, tools=tools)
         *history, last = prompt.messages
+        last = msgspec.structs.replace(last, content=[*last.content, *request.documents])
+        if locks := locks_of(project, base):
+            last = msgspec.structs.replace(last, content=[*last.content, Text(lock_notice(locks))])
         settings = SessionSettings(tools=tools, instructions=prompt.system, permissions="auto", history=history)
         files = files or _initial_files(request, stack)
         variants = [

@@ -70,6 +70,8 @@ def _design_request(
         element=element,
         files=list(spans),
         pages=[shot.page for shot in request.shots if shot.page],
+        picture_kind=request.shots[0].kind if request.shots else "",
+        scale=request.shots[0].scale if request.shots else 0,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from heald.core.messages import Image
+from heald_pictures.design_request import PictureKind
 from heald_studio.prompt.design_system import DesignSystem
 
 Mode = Literal["image", "text", "video"]
@@ -17,6 +18,10 @@ class Shot(msgspec.Struct, frozen=True):
     label: str = ""
     page: str = ""
     """The path of the page that it shows, if each picture becomes a page."""
+    kind: PictureKind = ""
+    """What it is; empty if that is to be found out."""
+    scale: int = 0
+    """Its pixels for each CSS pixel; 0 if that is to be found out."""
 
 
 class ChosenElement(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from heald_pictures.design_request import PictureKind
 from heald_server.routes.fields import Body, Name, Title
 from heald_studio.projects.project import (
     VariantRef,
@@ -22,6 +23,11 @@ class SourceBody(Body, frozen=True, kw_only=True):
     page: Name = ""
     """The name of the page that a picture shows, such as “about”, if several pictures become several pages. The first
     one is index.html."""
+    kind: PictureKind = ""
+    """What a picture is, for the local converter: a screenshot of a page, a drawing by hand, or the photograph of a
+    screen. By default that is found out."""
+    scale: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
+    """Pixels for each CSS pixel. By default they are found out."""
 
 
 class PictureBody(SourceBody, frozen=True, kw_only=True):
@@ -51,6 +57,14 @@ class SelectedBody(Body, frozen=True, kw_only=True):
     line: int = 0
 
 
+class DocumentBody(Body, frozen=True, kw_only=True):
+    """A document that the models read: a PDF, or a text such as a CSV file or a log."""
+
+    name: Title
+    data: str
+    """A data: URL."""
+
+
 class PromptBody(Body, frozen=True, kw_only=True):
     text: Words = ""
     images: Annotated[list[SourceBody], msgspec.Meta(max_length=20)] = []
@@ -63,6 +77,8 @@ class PromptBody(Body, frozen=True, kw_only=True):
     html: str | None = None
     """The source of a page to import: it becomes the first version as it is."""
     selected: SelectedBody | None = None
+    documents: Annotated[list[DocumentBody], msgspec.Meta(max_length=20)] = []
+    """PDF and text files that the models read with the request."""
 
 
 class NewProject(Body, frozen=True, kw_only=True):
@@ -132,6 +148,21 @@ class PageBody(Body, frozen=True, kw_only=True, tag="page", tag_field="kind"):
     """The page that is renamed or deleted. A new one has its frame: header, navigation and footer."""
     name: Name = ""
     """Of the new or renamed page, as a person writes it."""
+
+
+class LockBody(Body, frozen=True, kw_only=True):
+    """Locks a part of a variant: versions made from it that alter the part are refused."""
+
+    base: BaseBody
+    kind: Literal["element", "file", "text", "style"]
+    path: Words = ""
+    """The selector of the element, as the preview reports it."""
+    text: Words = ""
+    """The words, for a text without a path."""
+    page: Name = ""
+    """The file of the page that shows it; by default the first page."""
+    file: Name = ""
+    """The path of the file, for a file."""
 
 
 NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody | PageBody

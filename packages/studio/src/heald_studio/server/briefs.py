@@ -8,6 +8,7 @@ import msgspec
 from heald.core.errors import ConfigurationError
 from heald_studio.browser.capture import capture, capture_both
 from heald_studio.browser.page import DESKTOP, MOBILE, Viewport
+from heald_studio.input.documents import read_document
 from heald_studio.input.figma import read_figma
 from heald_studio.input.load import load_bytes, load_picture
 from heald_studio.input.pictures import InputPicture, read_picture
@@ -36,7 +37,13 @@ async def read_brief(
     """A brief, if everything in it can be used."""
     pages = name_pages([source.page for source in prompt.images])
     views = [
-        View(await load_picture(source_url(source), name=f"Picture {number}"), _ROLES[source.role], page)
+        View(
+            await load_picture(source_url(source), name=f"Picture {number}", scale=source.scale),
+            _ROLES[source.role],
+            page,
+            source.kind,
+            source.scale is not None,
+        )
         for number, (source, page) in enumerate(zip(prompt.images, pages, strict=True), 1)
     ]
     views.sort(key=lambda view: (not view.page, _ORDER.index(view.label)))  # pages are compared with the first one
@@ -65,6 +72,7 @@ async def read_brief(
         stack=stack,
         design_system=parse_design_system(design) if design.strip() else None,
         element=ChosenElement(**msgspec.structs.asdict(prompt.selected)) if prompt.selected is not None else None,
+        documents=tuple([await read_document(document.data, document.name) for document in prompt.documents]),
         models=tuple(models or ()),
         variants=variants,
         title=title,

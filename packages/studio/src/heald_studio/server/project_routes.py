@@ -12,8 +12,9 @@ from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.fields import ListQuery
 from heald_studio.projects.actions import CannotUndo
 from heald_studio.projects.direct_edit import ElementChange
+from heald_studio.projects.lock import LockBroken
 from heald_studio.projects.pages import PageChange
-from heald_studio.projects.project import Project, VariantRef
+from heald_studio.projects.project import Project, VariantRef, Version
 from heald_studio.request import UPDATE_VARIANTS
 from heald_studio.server import bodies, views
 from heald_studio.server.briefs import read_brief
@@ -41,7 +42,12 @@ class ProjectRoutes:
             studio_operation("PATCH", project, self.rename, "Rename it.", views.ProjectView, bodies.ProjectChange),
             studio_operation("DELETE", project, self.delete, "Delete it.", status=204),
             create(
-                f"{project}/versions", self.change, "Update, edit or restore it.", views.VersionView, bodies.NewVersion
+                f"{project}/versions",
+                self.change,
+                "Update, edit or restore it.",
+                views.VersionView,
+                bodies.NewVersion,
+                errors=("not_found", "too_many", "budget", "conflict"),
             ),
             undoing(f"{project}/undo", self.undo, "Undo the last action.", views.ProjectView, bodies.UndoBody),
             undoing(f"{project}/redo", self.redo, "Redo what was undone.", views.ProjectView, bodies.UndoBody),
@@ -100,6 +106,12 @@ class ProjectRoutes:
         await self._studio.delete(call.owner, call.path["project"])
 
     async def change(self, call: ApiCall) -> views.VersionView:
+        try:
+            return await self._views.version(call, await self._add_version(call))
+        except LockBroken as error:
+            raise ApiError("conflict", str(error)) from None
+
+    async def _add_version(self, call: ApiCall) -> Version:
         name = call.path["project"]
         match call.body:
             case bodies.UpdateBody(base=base, prompt=prompt, models=models, variants=variants):
@@ -128,7 +140,7 @@ class ProjectRoutes:
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
                 raise ApiError("invalid", "The kind of a version is update, edit, element, page or restore.")
-        return await self._views.version(call, version)
+        return version
 
     async def retry_failed(self, call: ApiCall) -> views.VersionView:
         name, version = call.path["project"], call.path["version"]

@@ -7,12 +7,24 @@ import msgspec
 from heald_server.access.caller import Caller
 from heald_server.http.operations import ApiCall, caller_of
 from heald_studio.projects.actions import next_redo, next_undo
+from heald_studio.projects.lock import Lock
 from heald_studio.projects.project import Project, ProjectAction, ProjectState, VariantRef, Version
+from heald_studio.projects.queued_change import QueuedChange
 from heald_studio.server.preview_tickets import PreviewTickets
-from heald_studio.server.views import ActionView, ProjectView, TryView, VariantView, VersionView
+from heald_studio.server.views import (
+    ActionView,
+    LockView,
+    ProjectView,
+    QueuedChangeView,
+    TryView,
+    VariantView,
+    VersionView,
+)
 from heald_studio.studio import Studio
 
-_BUILT_FIELDS = frozenset({"versions", "variants", "tries", "current"})  # fields of views that are not copied
+_BUILT_FIELDS = frozenset(
+    {"versions", "variants", "tries", "current", "queue", "locks"}
+)  # fields of views that are not copied
 
 
 class ProjectViews:
@@ -38,6 +50,8 @@ class ProjectViews:
             current=current.id if current is not None else "",
             undo=_action_view(undone, undone.before) if undone is not None else None,
             redo=_action_view(redone, redone.after) if redone is not None else None,
+            queue=[queued_view(change) for change in project.queue],
+            locks=[lock_view(lock) for lock in project.locks if lock.is_active],
         )
 
     async def version(self, call: ApiCall, version: Version) -> VersionView:
@@ -58,6 +72,16 @@ class ProjectViews:
             for variant in version.variants
         ]
         return VersionView(**_common_fields(version, VersionView), variants=variants)
+
+
+def lock_view(lock: Lock) -> LockView:
+    """Return the view of a lock."""
+    return LockView(**_common_fields(lock, LockView), label=lock.label)
+
+
+def queued_view(change: QueuedChange) -> QueuedChangeView:
+    """Return the view of a change that waits."""
+    return QueuedChangeView(**_common_fields(change, QueuedChangeView))
 
 
 def _action_view(action: ProjectAction, state: ProjectState) -> ActionView:

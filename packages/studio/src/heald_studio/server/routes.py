@@ -16,11 +16,13 @@ from heald_studio.server.evaluations import Evaluations
 from heald_studio.server.example_pictures import example_folder
 from heald_studio.server.generate_code import SOCKET, GenerateCodeSocket
 from heald_studio.server.host import open_studio
+from heald_studio.server.lock_routes import LockRoutes
 from heald_studio.server.preview_tickets import PreviewTickets
 from heald_studio.server.previews import PreviewRoutes
 from heald_studio.server.project_events import ProjectEvents
 from heald_studio.server.project_routes import ProjectRoutes
 from heald_studio.server.project_views import ProjectViews
+from heald_studio.server.queue_routes import QueueRoutes
 from heald_studio.server.share_routes import ShareRoutes
 from heald_studio.server.shares import SHARES, ProjectShares
 from heald_studio.server.studio_info import StudioInfoRoutes
@@ -68,7 +70,9 @@ def routes_of(
     return [
         *StudioInfoRoutes(studio, context).operations(),
         *ProjectRoutes(studio, context, views).operations(),
+        *QueueRoutes(studio, context, views).operations(),
         *VariantRoutes(studio, context, views).operations(),
+        *LockRoutes(studio, views).operations(),
         *ShareRoutes(shares).operations(),
         *input_routes.OPERATIONS,
         *DesignPageRoutes(context).operations(),

@@ -7,6 +7,7 @@ import msgspec
 from heald.core.errors import ErrorInfo
 from heald.core.turn import Usage
 from heald.providers.model_names import Speed
+from heald_studio.projects.lock import LockKind
 from heald_studio.projects.project import (
     SitePage,
     TargetPicture,
@@ -15,6 +16,7 @@ from heald_studio.projects.project import (
     VariantStatus,
     VersionKind,
 )
+from heald_studio.projects.queued_change import QueueStatus
 
 
 class TryView(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +76,40 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     created: float
     chosen: int
+    queued: str
+    """The id of the waiting change that made it; empty if it was sent at once."""
     pictures: list[TargetPicture]
     variants: list[VariantView]
+
+
+class LockView(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a design that stays as it is in one variant, in every version that is made from that one."""
+
+    id: str
+    kind: LockKind
+    label: str
+    """What it locks, such as: the text “$29 a month”."""
+    version: str
+    variant: int
+    page: str
+    """The file of the page that shows it; empty for the first page."""
+    path: str
+    text: str
+    file: str
+    author: Literal["person", "model"]
+    created: float
+
+
+class QueuedChangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that waits for a variant."""
+
+    id: str
+    text: str
+    base: VariantRef
+    status: QueueStatus
+    """waiting: for its turn. sending: on its way. failed: those behind it wait until it is sent again or removed."""
+    reason: str
+    """Why it failed."""
 
 
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +126,10 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
     """What undoing undoes next."""
     redo: ActionView | None
     """What can be done again next."""
+    queue: list[QueuedChangeView]
+    """The changes that wait for a variant, in their order."""
+    locks: list[LockView]
+    """What no later version may change."""
 
 
 class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):

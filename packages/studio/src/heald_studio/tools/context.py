@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from heald.tools.tool_fault import ToolFault
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.paths import PathFault
+from heald_studio.projects.lock import CannotLock, Lock, NewLock
 from heald_studio.stacks.stack import Stack
 
 Files = Mapping[str, bytes]
 ReadOption = Callable[[int], Awaitable[Files | None]]
 """Reads the files of a variant, counted from 1; None if there is none."""
+AddLock = Callable[[NewLock], Awaitable[Lock]]
+"""Locks a part of the page that is being changed, as it was before the change."""
 MAX_FILES = 2_000
 MAX_BYTES = 64_000_000
+
+
+async def _refuse_lock(_: NewLock) -> Lock:
+    raise CannotLock("There is no earlier page whose parts could be locked.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,7 @@ class VariantContext:
     stack: Stack
     targets: tuple[bytes, ...]  # pictures, PNG or JPEG
     read_option: ReadOption
+    lock: AddLock = _refuse_lock
 
 
 FindContext = Callable[[], Awaitable[VariantContext]]

@@ -23,6 +23,7 @@ TOOL_NAMES: tuple[str, ...] = (
     "generate_images",
     "edit_image",
     "remove_background",
+    "lock_part",
 )
 """The names of the tools."""
 
@@ -41,13 +42,16 @@ def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
         unused |= _NEED_PICTURES
     if not files and not links:
         unused.add("save_assets")
+    if not files:
+        unused.add("lock_part")
     names = [name for name in TOOL_NAMES if name not in unused]
     return [*(("files",) if pictures or files else _TEXT_BUILD), *names]
 
 
 def load_tools() -> None:
     """Import the modules of the tools."""
-    for name in ("compare", "edit_image", "extract", "generate_images", "option", "save_assets", "screenshot"):
+    names = ("compare", "edit_image", "extract", "generate_images", "lock_part", "option", "save_assets", "screenshot")
+    for name in names:
         import_module(f"heald_studio.tools.{name}")
 
 
@@ -61,6 +65,7 @@ def studio_tools(
     from heald_studio.tools.edit_image import background_tool, edit_tool
     from heald_studio.tools.extract import extract_tool
     from heald_studio.tools.generate_images import generate_tool
+    from heald_studio.tools.lock_part import lock_tool
     from heald_studio.tools.option import option_tool
     from heald_studio.tools.save_assets import save_tool
     from heald_studio.tools.screenshot import screenshot_tool
@@ -75,4 +80,5 @@ def studio_tools(
         generate_tool(find, images),
         edit_tool(find, images),
         background_tool(images),
+        lock_tool(find),
     ]
