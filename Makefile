@@ -137,7 +137,9 @@ conform-sdks: .venv/ready
 
 fuzz: .venv/ready
 	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
+		packages/core/tests/agent/test_answer_forms.py packages/core/tests/recordings/test_decode.py packages/core/tests/sessions/test_sessions_fork_contract.py \
 		packages/studio/tests/server/test_server_openapi_schemathesis.py
+	$(BIN)/pytest --processes $(CORES) -m "hypothesis and not clients" --hypothesis-profile=long
 
 fuzz-wires: .venv/ready
 	HEALD_FUZZ_ROUNDS=$(ROUNDS) HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -s packages/core/tests/recordings/test_mutated_streams.py

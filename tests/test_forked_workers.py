@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from forked_workers import LONG, LONGEST, USUAL_IN, estimate
 from repository import ROOT
 
 HERE = ROOT / "tests" / "support"
@@ -188,3 +189,12 @@ def test_the_first_failure_may_end_the_run(suite: Path) -> None:
     ran = run_pytest(suite, "--processes", "1", "-x")
     assert ran.returncode == 1
     assert "stopping after 1 failures" in ran.stdout
+
+
+def test_files_that_are_not_known_are_estimated_by_their_folder_and_name() -> None:
+    usual = estimate("packages/core/tests/core/test_new.py", 10)
+    assert estimate("packages/heald/tests/web/test_new.py", 10) > 10 * usual
+    assert estimate("packages/core/tests/agent/test_log_random.py", 1) == LONGEST
+    assert all((ROOT / folder).is_dir() for folder in USUAL_IN)
+    names = {path.name for path in (*ROOT.glob("packages/*/tests/**/test_*.py"), *ROOT.glob("tests/test_*.py"))}
+    assert set(LONG) <= names

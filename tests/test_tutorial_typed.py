@@ -28,7 +28,7 @@ def test_every_step_works(tmp_path: Path) -> None:
     environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
     ran = subprocess.run(
-        ["bash", "-c", script], cwd=checkout, env=environment, capture_output=True, text=True, timeout=300, check=False
+        ["bash", "-c", script], cwd=checkout, env=environment, capture_output=True, text=True, timeout=1200, check=False
     )
     assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
     steps = {part.partition("\n")[0]: part.partition("\n")[2] for part in ran.stdout.split("@@ ")[1:]}

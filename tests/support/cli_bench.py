@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -67,7 +67,13 @@ async def started(
             await process.communicate()
 
 
-async def run_process(*words: str, said: bytes | None = None, env: Mapping[str, str] | None = None, **more: str) -> Ran:
+async def run_process(
+    *words: str,
+    said: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    loaded: Sequence[str] = LOADED,
+    **more: str,
+) -> Ran:
     """`heald …` as a process of its own. It is forked from one that has loaded the commands, unless Python itself is
     to start in another way."""
     changes = dict(env or {}) | more
@@ -75,10 +81,10 @@ async def run_process(*words: str, said: bytes | None = None, env: Mapping[str, 
     if not is_python_the_same(variables):
         async with started(*words, stdin=DEVNULL if said is None else PIPE, env=changes) as process:
             return await finish(process, said)
-    host = warm_host(*LOADED, strict=True)
+    host = warm_host(*loaded, strict=True)
     process = await start_warm(host, *words, folder=Path.cwd(), environment=variables, said=said, own_errors=True)
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             out, err = await process.communicate()
     finally:
         process.kill()
@@ -86,7 +92,7 @@ async def run_process(*words: str, said: bytes | None = None, env: Mapping[str, 
     return Ran(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
-async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 60) -> Ran:
+async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 240) -> Ran:
     async with asyncio.timeout(seconds):
         out, err = await process.communicate(said)
     assert process.returncode is not None

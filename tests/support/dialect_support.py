@@ -257,7 +257,7 @@ async def played(*turns: Script, piece: int = 8, fallbacks: Sequence[Any] = (), 
     events: list[Event] = []
     agent = Agent(S(turns, piece=piece), fallbacks=fallbacks, **options)
     agent.subscribe(events.append)
-    await asyncio.wait_for(agent.send("Go.").result(), 30)
+    await asyncio.wait_for(agent.send("Go.").result(), 120)
     await agent.close()
     return events
 

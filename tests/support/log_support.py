@@ -82,13 +82,13 @@ async def played(*turns: Script, prompt: str = "Go.", piece: int = 8, **options:
     """One exchange with a scripted model, to its end and proven; a failure is in the result."""
     agent = Agent(scripted(*turns, piece=piece), **options)
     log = Log(agent)
-    result = await asyncio.wait_for(agent.send(prompt).result(), 30)
+    result = await asyncio.wait_for(agent.send(prompt).result(), 120)
     log.prove()
     await agent.close()
     return result, log
 
 
-async def until(condition: Callable[[], object], seconds: float = 20) -> None:
+async def until(condition: Callable[[], object], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.002)

@@ -22,6 +22,11 @@ class NatsServer:
     def url(self) -> str:
         return f"nats://127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         self._process = subprocess.Popen(
             [self._program, "-a", "127.0.0.1", "-p", str(self.port)],

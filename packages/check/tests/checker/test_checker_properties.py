@@ -7,6 +7,7 @@ from checker_logs import Entry, Log, broken_call, call, violation_ids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.core.envelope import decode_event
 from heald.core.events import (
     ApprovalRequested,
@@ -243,7 +244,7 @@ def test_what_is_swapped_is_found(log: Log, data: st.DataObject) -> None:
     assert violation_ids(log)
 
 
-@settings(max_examples=60)
+@settings(max_examples=scaled(60))
 @given(logs(), st.data())
 def test_no_log_breaks_the_checker(log: Log, data: st.DataObject) -> None:
     events = log.events()

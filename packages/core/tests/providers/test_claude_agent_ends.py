@@ -283,7 +283,7 @@ async def test_a_cancelled_process_is_dead_before_it_would_end(tmp_path: Path, b
     model, pid = stubborn(tmp_path, before=before)
     async with heald.Agent(model) as agent:
         exchange = agent.send("What should I wear?")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not pid.exists() or not pid.read_text():  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         await asyncio.sleep(0.3)

@@ -134,7 +134,7 @@ async def test_after_a_cancel_the_session_is_resumed() -> None:
 async def test_a_request_that_the_model_never_saw_is_repeated() -> None:
     async with Played([[init(), Wait()]], [answer("Both.")]) as played:
         exchange = played.agent.send("First?")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not played.processes or not played.processes[0].prompts:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         exchange.cancel()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from provider_bench import is_one_sentence
 from provider_sockets import RawServer, refused_port
 
+from example_counts import scaled
 from heald.core.errors import ConnectionFailed, MalformedResponse, ProviderError
 from heald.providers.network_errors import network_error
 from heald.providers.transport import BrokenRead, Response, broken_read
@@ -46,7 +47,7 @@ async def test_whole_and_byte_by_byte(name: str) -> None:
 
 
 @given(st.sampled_from(sorted(VALID)), st.lists(st.integers(0, 400), max_size=12))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_in_any_cut(name: str, cuts: list[int]) -> None:
     async def once() -> bytes:
         async with PieceServer(cut(VALID[name], cuts)) as server:

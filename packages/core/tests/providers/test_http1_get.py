@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from provider_bench import until
 from provider_sockets import RawServer, certificate, never_answer, refused_port
 
+from example_counts import scaled
 from heald.core.errors import InvalidRequest
 from heald.http1 import pool as http1_pool
 from heald.http1.connection import HttpReply
@@ -172,7 +173,7 @@ async def test_nothing_is_left_of_it() -> None:
         await until(lambda: server.left == 4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda data: OK + data), st.lists(st.integers(0, 300)))
 def test_any_bytes_are_an_answer_or_a_fault(data: bytes, at: list[int]) -> None:
     async def play() -> None:

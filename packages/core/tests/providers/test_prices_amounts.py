@@ -78,7 +78,7 @@ def test_every_model_of_every_provider(number: int) -> None:
                 assert ours.rates_at(moment).dollars(used) == exactly(expected), (model.id, moment, used)
 
 
-@settings(max_examples=500)
+@settings(max_examples=scaled(500))
 @given(st.integers(0, 1 << 20), moments, tokens)
 def test_any_usage_at_any_time(number: int, moment: datetime, used: TokenCounts) -> None:
     pairs = oracle().pairs

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prices_bench import Oracle, providers, script
 
+from example_counts import scaled
 from heald.providers.prices.name_clauses import Clause, matches
 from heald.providers.prices.price_list import PriceList
 
@@ -64,7 +65,7 @@ written = st.tuples(fronts, middles, st.one_of(ends, letters)).map("".join)
 names = st.one_of(written, written.map(str.swapcase))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=scaled(1000))
 @given(st.one_of(st.sampled_from(PROVIDERS), st.just("litellm"), letters), names)
 def test_any_name(provider: str, name: str) -> None:
     both = oracle()

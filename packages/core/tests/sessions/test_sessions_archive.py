@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.core.messages import Image, user_message
 from heald.sessions.memory import MemoryStore
 from heald.sessions.sessions import Sessions
@@ -153,7 +154,7 @@ async def test_a_line_without_end_is_not_read_to_its_end(sessions: Sessions, mon
 _small: list[bytes] = []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 async def test_any_harm_is_refused_or_harmless(data: st.DataObject) -> None:
     """Bytes changed at random: a session, or BadArchive, and never anything else."""

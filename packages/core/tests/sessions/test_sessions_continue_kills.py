@@ -61,10 +61,12 @@ def passages(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return {scenario: count_passages(host, folder / scenario, scenario) for scenario in SCENARIOS}
 
 
-def choice(count: int) -> list[int]:
-    if ALL or count <= 3:
+def choice(scenario: str, point: str, count: int) -> list[int]:
+    """The passages at which a process is killed. Points and scenarios that stand side by side have different ones."""
+    if ALL or count <= 2:
         return list(range(1, count + 1))
-    return sorted({1, count // 3, 2 * count // 3, count - 1})
+    places = [1, count // 3, 2 * count // 3, count - 1]
+    return places[(SCENARIOS.index(scenario) + POINTS.index(point)) % 2 :: 2]
 
 
 async def read_log(folder: Path) -> list[Event]:
@@ -123,7 +125,7 @@ async def test_without_a_fault_all_is_well(host: Host, tmp_path: Path, scenario:
 async def test_killed_once(
     host: Host, passages: dict[str, dict[str, int]], tmp_path: Path, scenario: str, point: str
 ) -> None:
-    for number in choice(passages[scenario].get(point, 0)):
+    for number in choice(scenario, point, passages[scenario].get(point, 0)):
         folder = tmp_path / str(number)
         killed = host.run(folder, scenario, f"{point}:{number}")
         if not killed:
@@ -135,11 +137,17 @@ async def test_killed_once(
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("point", [*ONLY_AFTER_A_CRASH, "lease.taken"])
 async def test_killed_while_it_is_continued(host: Host, tmp_path: Path, scenario: str, point: str) -> None:
-    assert host.run(tmp_path, scenario, "append.after:4")
-    killed = host.run(tmp_path, scenario, point)
+    folder = kill_in_the_middle(host, tmp_path, scenario)
+    killed = host.run(folder, scenario, point)
     assert killed or point != "lease.taken"
-    assert not host.run(tmp_path, scenario)
-    await prove(tmp_path, scenario, 2)
+    assert not host.run(folder, scenario)
+    await prove(folder, scenario, 2)
+
+
+def kill_in_the_middle(host: Host, folder: Path, scenario: str) -> Path:
+    """The folder of an exchange that was killed at its fourth append, or earlier where a busy machine needs fewer."""
+    places = ((folder / str(number), number) for number in (4, 3, 2, 1))
+    return next(place for place, number in places if host.run(place, scenario, f"append.after:{number}"))
 
 
 @pytest.mark.parametrize("seed", range(PAIRS))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.core.envelope import Event
 from heald.core.events import InputJsonDelta, MessageStop, TextDelta, ThinkingDelta
 from heald.core.payload import Payload
@@ -84,7 +85,7 @@ _payloads: st.SearchStrategy[Payload] = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(
     st.lists(
         st.tuples(

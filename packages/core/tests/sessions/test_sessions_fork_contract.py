@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from example_counts import IS_LONG
 from fork_contract import *  # noqa: F403
 from fork_contract import fork_random_event
 from heald.sessions.memory import MemoryStore
@@ -17,7 +18,7 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
     "sqlite": lambda folder: SqliteStore(folder / "sessions.db", durable=False),
 }
-SESSIONS = 100
+SESSIONS = 100 if IS_LONG else 40
 
 
 @pytest.fixture(params=STORES)
@@ -27,7 +28,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await made.close()
 
 
-async def test_a_hundred_sessions_fork_at_a_random_event(tmp_path: Path) -> None:
+async def test_many_sessions_fork_at_a_random_event(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "sessions.db", durable=False)
     random = Random(35)
     kinds: Counter[str] = Counter()

@@ -138,7 +138,9 @@ async def test_a_request_that_the_converter_refuses_fails_with_the_reason(capsys
     arguments = "--from", "site", "--model", "local/vision", "--text", "Add a newsletter form", "-o", "other"
     ran = await run(capsys, "build", *arguments)
     assert ran.code == 1
-    assert "(local/vision) failed: The local converter has no language model and cannot do this; " in ran.err
+    sentence = "failed: The local converter has no language model and cannot do this; choose a model with a key"
+    assert f"(local/vision) {sentence}" in ran.err
+    assert ran.err.count("choose a model with a key") == 1
     assert "completed" not in ran.out + ran.err
     assert " %" not in ran.out
     assert not here("other").exists()

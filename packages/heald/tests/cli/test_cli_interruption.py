@@ -37,7 +37,7 @@ async def test_a_thread_that_computes_is_not_waited_for() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", COMPUTING, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     try:
-        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"computing\n"
+        assert await asyncio.wait_for(process.stdout.readline(), 120) == b"computing\n"
         process.send_signal(signal.SIGINT)
         ran = await finish(process, seconds=30)
     finally:

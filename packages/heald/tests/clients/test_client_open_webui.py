@@ -87,7 +87,7 @@ async def _open_webui(program: Path, server: Served, folder: Path) -> AsyncGener
         finally:
             process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), 20)
+                await asyncio.wait_for(process.wait(), 120)
             except TimeoutError:
                 process.kill()
                 await process.wait()
@@ -167,7 +167,7 @@ async def test_open_webui(tmp_path: Path) -> None:
         await chat.open()
         await _talk(chat, server)
         await _break_off(chat, server)
-        await asyncio.wait_for(browser.close(), 30)
+        await asyncio.wait_for(browser.close(), 120)
 
 
 async def _talk(chat: Chat, server: Served) -> None:
@@ -204,7 +204,7 @@ async def _break_off(chat: Chat, server: Served) -> None:
     await chat.ask("Another long one")
     await chat.expect("Word after word.")
     await chat.page.get_by_role("button", name="Stop", exact=True).click()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while await _ends(server, "Another long one") != ["cancelled"]:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     assert await _ends(server, "A long one") == ["completed"]

@@ -147,7 +147,7 @@ async def _serve_heald(folder: Path, model: ScriptedServer, origin: str) -> Asyn
     finally:
         process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), 20)
+            await asyncio.wait_for(process.wait(), 120)
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -180,7 +180,7 @@ async def _visit(folder: Path) -> AsyncGenerator[Visitor]:
             await visitor.look("failed")
             raise
         finally:
-            await asyncio.wait_for(browser.close(), 30)
+            await asyncio.wait_for(browser.close(), 120)
 
 
 def _picture(folder: Path) -> Path:
@@ -280,7 +280,7 @@ async def _cancel(visitor: Visitor) -> None:
     await page.get_by_role("button", name="Cancel All Generations").click()
     await expect(page.get_by_text("Code generation cancelled")).to_be_visible()
     await visitor.expect_built("Green 0")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while set(await visitor.statuses()) != {"cancelled"}:  # noqa: ASYNC110
             await asyncio.sleep(0.2)
 

@@ -165,7 +165,7 @@ class AcpHopClient(HopClient):
         if is_killed:
             process.kill()
         process.stdin.close()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await process.wait()
         for prompt in list(self._prompts):
             prompt.cancel()

@@ -149,7 +149,7 @@ async def exchange(server: Served, text: str = "Which files are there?", **setti
     async with server.client.ws_connect(f"/sessions/{session}/ws?dialect=agentx&after=0") as socket:
         await socket.send_json({"type": "send", "text": text})
         events: list[JsonObject] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not events or events[-1]["type"] != "exchange_response":
                 frame = await socket.receive_json()
                 if "uuid" in frame:

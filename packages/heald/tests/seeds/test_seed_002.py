@@ -222,7 +222,7 @@ async def test_output_format_of_the_served_loop() -> None:
             async with client.get(f"/sessions/{session}/events?dialect=loop") as stream:
                 async with client.post(f"/sessions/{session}/messages", json={"text": "Hello"}) as sent:
                     assert sent.status in (200, 202), await sent.text()
-                text = (await asyncio.wait_for(stream.content.readuntil(b"event: done\ndata: {}\n\n"), 30)).decode()
+                text = (await asyncio.wait_for(stream.content.readuntil(b"event: done\ndata: {}\n\n"), 120)).decode()
     finally:
         server.cancel()
         with suppress(asyncio.CancelledError):

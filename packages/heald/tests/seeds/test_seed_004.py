@@ -251,7 +251,7 @@ async def _read_sse(server: Any, session: str, after: int) -> list[tuple[int | N
     frames: list[tuple[int | None, JsonObject]] = []
     cursor: int | None = None
     async with (
-        asyncio.timeout(30),
+        asyncio.timeout(120),
         server.client.get(f"/sessions/{session}/events?dialect=agentx", headers=headers) as answer,
     ):
         assert answer.status == 200
@@ -271,7 +271,7 @@ async def test_over_websocket_with_resume(tmp_path: Path) -> None:
         told = await exchange(server)
         (at,) = (number for number, event in enumerate(told) if event["type"] == "tool_executing")
         url = f"/sessions/{told[0]['agentId']}/ws?dialect=agentx"
-        async with asyncio.timeout(30), server.client.ws_connect(url) as socket:
+        async with asyncio.timeout(120), server.client.ws_connect(url) as socket:
             await socket.send_json({"resume": told[at]["seq"]})
             rest: list[JsonObject] = []
             while not rest or rest[-1]["type"] != "exchange_response":
@@ -335,7 +335,7 @@ async def _run_clock(tmp_path: Path, answer: Callable[[JsonObject], object]) -> 
             await agent.send_tool_result(event["data"]["id"], answer(event["data"]))
 
         agent.react({"onToolCall": on_tool_call, "onToolResult": lambda event: results.append(event["data"])})
-        response = await asyncio.wait_for(agent.run("What time is it?"), 30)
+        response = await asyncio.wait_for(agent.run("What time is it?"), 120)
     assert response["data"]["assistantMessage"]["content"] == "Noon."
     return results
 
@@ -364,7 +364,7 @@ async def test_tool_permission_system_of_the_server(tmp_path: Path) -> None:
             await agent.deny(event["data"]["approval"], "Not this folder.")
 
         agent.react({"onApprovalRequested": on_approval_requested, "onToolResult": results.append})
-        await asyncio.wait_for(agent.run("Which files?"), 30)
+        await asyncio.wait_for(agent.run("Which files?"), 120)
         assert server.gate.runs == 0
     assert results[0]["data"]["status"] == "denied"
 

@@ -272,7 +272,7 @@ async def _serve(folder: Path, *words: str, **env: str) -> tuple[int, str, str]:
         own_errors=True,
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             out, err = await process.communicate()
     finally:
         if process.returncode is None:
@@ -349,7 +349,7 @@ async def _ready(folder: Path, *words: str, **env: str) -> tuple[asyncio.subproc
 
 async def _end(process: asyncio.subprocess.Process) -> tuple[str, str]:
     process.terminate()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         out, err = await process.communicate()
     return out.decode(), err.decode()
 

@@ -76,7 +76,7 @@ async def test_a_request_is_an_activity_and_its_workflow_ends_with_it(placed: Pl
         _check(seen)
         temporal = await Client.connect(placed.temporal)
         handle = temporal.get_workflow_handle(workflow_id(session))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await handle.result()
         assert (await handle.describe()).task_queue == "designs"
         await client.send(session, "Word")  # a later request starts it anew

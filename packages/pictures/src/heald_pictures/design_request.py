@@ -7,6 +7,9 @@ import msgspec
 from heald.core.json import JsonObject
 from heald.core.messages import Message
 
+PictureKind = Literal["", "page", "sketch", "photo"]
+"""A screenshot of a page, a drawing by hand, or the photograph of a screen."""
+
 
 class FileSpan(msgspec.Struct, frozen=True):
     """A file that the message shows: the number of its content block, and from where to where in its text."""
@@ -40,6 +43,10 @@ class DesignRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     files: list[FileSpan] = []
     pages: list[str] = []
     """The page that each picture becomes, in their order; empty if all pictures show one page."""
+    picture_kind: PictureKind = ""
+    """What the pictures are; empty if that is to be found out."""
+    scale: int = 0
+    """Pixels of the pictures for each CSS pixel; 0 if that is to be found out."""
 
 
 def design_of(message: Message) -> DesignRequest | None:

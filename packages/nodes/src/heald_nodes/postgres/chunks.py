@@ -3,6 +3,9 @@
 The events that one append brought are a chunk, one compressed row. A line of a chunk is the JSON of an event, and
 behind a tab the places of its large contents, which are blobs. Neither can hold a line break or a tab. In a chunk that
 was thinned out, a line `=7` stands for seven empty deltas after the event before it.
+
+Where no node of an older Heald is left, the lines are rows as in a SQLite log (`heald.sessions.event_rows`): a run of
+deltas is one short line that names an earlier delta of its block, its anchor, which may lie in an earlier chunk.
 """
 
 import zlib
@@ -10,27 +13,53 @@ from collections.abc import Callable, Iterator, Sequence
 
 from heald.core.envelope import Event
 from heald.sessions.event_codec import DeltaRun, decode_stored, encode_stored
+from heald.sessions.event_rows import RowPacker, RowReader
+from heald.sessions.store import EncodedEvents
 from heald.sessions.store_errors import NoSuchBlob, StoreCorrupt
 
-PLAIN, ZLIB, RUNS = 0, 1, 2
+PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB = 0, 1, 2, 3, 4
 _LEVEL = 1
+_SHORT = 256
+"""Bytes of rows that are not worth compressing."""
+_MOST_ANCHORS = 4096
+_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob, AssertionError)
 
 
 class EncodedChunk:
     """Events in their stored form: the chunk, the JSON of each event, and their large contents by digest."""
 
-    __slots__ = ("blobs", "body", "codec", "json")
+    __slots__ = ("blobs", "body", "codec", "has_refs", "json")
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self.json: list[bytes] = []
-        self.blobs: dict[str, bytes] = {}
-        lines: list[bytes] = []
-        for event in events:
-            form = encode_stored(event)
-            self.json.append(form.json)
-            self.blobs.update(form.blobs)
-            lines.append(form.body if form.refs is None else form.body + b"\t" + form.refs)
-        self.codec, self.body = pack_lines(lines)
+    def __init__(self, events: Sequence[Event], packer: RowPacker | None = None) -> None:
+        """A packer makes rows of the events, for nodes that can read them."""
+        self.json: EncodedEvents
+        """The JSON of each event; None for one that is not encoded by itself."""
+        self.blobs: dict[str, bytes]
+        self.has_refs = False
+        if packer is None:
+            self._pack_events(events)
+        else:
+            self._pack_rows(events, packer)
+
+    def _pack_events(self, events: Sequence[Event]) -> None:
+        forms = [encode_stored(event) for event in events]
+        self.json = [form.json for form in forms]
+        self.blobs = {digest: data for form in forms for digest, data in form.blobs.items()}
+        self.codec, self.body = pack_lines([join_line(form.body, form.refs) for form in forms])
+
+    def _pack_rows(self, events: Sequence[Event], packer: RowPacker) -> None:
+        packed = packer.pack(events[0].session, events)
+        self.json, self.blobs = packed.json, packed.blobs
+        self.has_refs = any(refs is not None for _, _, refs in packed.rows)
+        self.codec, self.body = ROWS, b"\n".join(join_line(body, refs) for _, body, refs in packed.rows)
+        if len(self.body) > _SHORT:
+            short = zlib.compress(self.body, _LEVEL)
+            if len(short) < len(self.body):
+                self.codec, self.body = ROWS_ZLIB, short
+
+
+def join_line(body: bytes, refs: bytes | None) -> bytes:
+    return body if refs is None else body + b"\t" + refs
 
 
 def pack_lines(lines: Sequence[bytes]) -> tuple[int, bytes]:
@@ -48,10 +77,10 @@ def pack_runs(lines: Sequence[tuple[bytes, int]]) -> tuple[int, bytes]:
 
 def unpack_lines(codec: int, body: bytes) -> list[bytes]:
     """Return the lines of a chunk. Raises ValueError if it is damaged."""
-    if codec not in (PLAIN, ZLIB, RUNS):
+    if codec not in (PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB):
         raise ValueError(codec)
     try:
-        return (body if codec == PLAIN else zlib.decompress(body)).split(b"\n")
+        return (body if codec in (PLAIN, ROWS) else zlib.decompress(body)).split(b"\n")
     except zlib.error as error:
         raise ValueError(str(error)) from None
 
@@ -78,8 +107,68 @@ def decode_chunk(first_seq: int, codec: int, body: bytes, blob: Callable[[str], 
                 raise ValueError(before.seq)
             yield before
             seq += 1
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob, AssertionError):
+    except _DAMAGE:
         raise damaged(seq) from None
+
+
+def is_of_rows(codec: int) -> bool:
+    return codec in (ROWS, ROWS_ZLIB)
+
+
+def find_anchors(codec: int, body: bytes) -> Iterator[int]:
+    """Yield the seqs of the anchors of a chunk of rows. Raises ValueError if it is damaged."""
+    for line in unpack_lines(codec, body):
+        if line.startswith(b"["):
+            yield int(line[1:].partition(b",")[0])
+
+
+def decode_rows(first_seq: int, lines: Sequence[bytes], reader: RowReader) -> list[Event]:
+    """Return the events of a chunk of rows. Raises StoreCorrupt where it is damaged or an anchor is missing."""
+    events: list[Event] = []
+    try:
+        for line in lines:
+            events += reader.decode_from(first_seq + len(events), *split_line(line))
+    except _DAMAGE:
+        raise damaged(first_seq + len(events)) from None
+    return events
+
+
+def find_delta(codec: int, body: bytes, seq: int) -> Event | None:
+    """Return the delta with a seq that has a row of its own in a chunk."""
+    start = b'{"seq":%d,' % seq
+    line = next((line for line in unpack_lines(codec, body) if line.startswith(start)), None)
+    return decode_stored(line, None, _no_blob) if line is not None else None
+
+
+def _no_blob(digest: str) -> bytes:
+    raise NoSuchBlob(digest)
+
+
+class AnchorCache:
+    """The last anchor of each session that was read, by the key of the session."""
+
+    def __init__(self) -> None:
+        self._anchors: dict[int, Event] = {}
+
+    def reader(self, key: int, blob: Callable[[str], bytes] = _no_blob) -> RowReader:
+        """Return a reader of the rows of a session that knows its last anchor."""
+        reader = RowReader(_no_row, blob)
+        anchor = self._anchors.get(key)
+        if anchor is not None:
+            reader.anchors[anchor.seq] = anchor
+        return reader
+
+    def keep(self, key: int, reader: RowReader) -> None:
+        """Remember the last anchor that a reader knows."""
+        if reader.anchors:
+            self._anchors.pop(key, None)
+            self._anchors[key] = reader.anchors[max(reader.anchors)]
+            if len(self._anchors) > _MOST_ANCHORS:
+                del self._anchors[next(iter(self._anchors))]
+
+
+def _no_row(seq: int) -> None:
+    """All anchors that rows need are found before they are decoded."""
 
 
 def damaged(seq: int) -> StoreCorrupt:

@@ -6,7 +6,7 @@ and reads what it needs.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from heald.core.errors import ConfigurationError
 from heald.core.json import encode
 from heald.sessions.news import News, NewsCallbacks, OnNews
 from heald.sessions.store_url import without_password
-from heald_nodes.postgres.notices import Appended, Notice, decode_notice, split_appended
+from heald_nodes.postgres.notices import Appended, CarriedRows, Notice, decode_notice, split_appended
 from heald_nodes.postgres.pool import PostgresPool
 
 _log = logging.getLogger("heald.store")
@@ -70,8 +70,8 @@ class NatsNews:
         """Return the statement as it is: the notice is not part of the database."""
         return statement
 
-    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
-        for notice in split_appended(appended):
+    async def publish_after_commit(self, appended: Sequence[Appended], carried: Iterable[CarriedRows]) -> None:
+        for notice in split_appended(appended, carried):
             await self.publish(notice)
 
     async def publish(self, notice: Notice) -> None:

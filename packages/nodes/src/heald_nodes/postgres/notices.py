@@ -1,6 +1,6 @@
 """The notices that nodes send one another, and the channel that carries them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -12,27 +12,39 @@ PER_NOTICE = 60
 LONGEST_ID = 100
 Appended = tuple[str, int, int]
 """A session, the end of its log, and the epoch of its writer."""
+CarriedRows = tuple[str, int, int, str]
+"""A session, the last and the first seq of its new events, and the key of the session and the rows of the events."""
+_NOTICE_BYTES = 7800
+_ENTRY_BYTES = 120
+"""Bytes of an entry of a notice besides its id and its rows, at most."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message, with short names: events, commands (by session), replies (by command), records (by kind), work."""
+    """A message, with short names: events, rows of events, commands (by session), replies (by command), records (by
+    kind), readers (by session), work."""
 
     e: list[Appended] = []
+    d: list[CarriedRows] = []
+    i: list[str] = []
     c: list[str] = []
     r: list[str] = []
     k: list[str] = []
     w: bool = False
 
     def news(self) -> Iterator[News]:
+        carried = {(session, seq): (first, rows) for session, seq, first, rows in self.d}
         for session, seq, epoch in self.e:
             if session:
-                yield News(topic="events", session=session, seq=seq, epoch=epoch)
+                first, rows = carried.get((session, seq), (0, ""))
+                yield News(topic="events", session=session, seq=seq, epoch=epoch, first=first, rows=rows)
             else:  # its name was too long for a notice
                 yield News(topic="lost")
         for session in self.c:
             yield News(topic="commands", session=session)
         for command in self.r:
             yield News(topic="replies", name=command)
+        for session in self.i:
+            yield News(topic="readers", session=session)
         for kind in self.k:
             yield News(topic="records", name=kind)
         if self.w:
@@ -46,11 +58,40 @@ def decode_notice(payload: str | bytes) -> Notice:
     return _decoder.decode(payload)
 
 
-def split_appended(appended: Sequence[Appended]) -> Iterator[Notice]:
+class NoticeParts:
+    """How the appends of a commit are divided into notices, and which of them carry their rows."""
+
+    def __init__(self) -> None:
+        self.carried: list[bool] = []
+        self.numbers: list[int] = []
+        """The number of the notice of each append."""
+        self._number = self._entries = self._bytes = 0
+
+    def add(self, session: str, rows: bytes | None) -> None:
+        """Add an append, with its rows if they are to be carried."""
+        name = 2 * len(session.encode(errors="replace"))
+        carried = rows is not None and len(session) <= LONGEST_ID
+        size = name + _ENTRY_BYTES + (name + _json_size(rows) if carried and rows is not None else 0)
+        if self._entries >= PER_NOTICE or (self._entries and self._bytes + size > _NOTICE_BYTES):
+            self._number, self._entries, self._bytes = self._number + 1, 0, 0
+        self._entries += 1
+        self._bytes += size
+        self.carried.append(carried)
+        self.numbers.append(self._number)
+
+
+def _json_size(rows: bytes) -> int:
+    """The bytes of rows as a text in JSON."""
+    return len(rows) + sum(rows.count(character) for character in (b'"', b"\\", b"\n", b"\t"))
+
+
+def split_appended(appended: Sequence[Appended], carried: Iterable[CarriedRows]) -> Iterator[Notice]:
     """Yield notices that are small enough to be sent."""
+    rows = {entry[0]: entry for entry in carried}
     short = [entry if len(entry[0]) <= LONGEST_ID else ("", 0, 0) for entry in appended]
     for start in range(0, len(short), PER_NOTICE):
-        yield Notice(e=short[start : start + PER_NOTICE])
+        part = short[start : start + PER_NOTICE]
+        yield Notice(e=part, d=[rows[session] for session, _, _ in part if session in rows])
 
 
 class NewsChannel(Protocol):
@@ -60,7 +101,7 @@ class NewsChannel(Protocol):
         """Add the notice of appends to the statement that stores them, if the channel is part of the database."""
         ...
 
-    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
+    async def publish_after_commit(self, appended: Sequence[Appended], carried: Iterable[CarriedRows]) -> None:
         """Send the notice of appends after their commit, if the channel is not part of the database."""
         ...
 

@@ -10,7 +10,7 @@ from heald.sessions.store_errors import StoreError
 from heald.sessions.store_url import with_password, without_password
 from heald_nodes.postgres.driver import DriverPool, PostgresConnection, Row, asyncpg
 from heald_nodes.postgres.driver_errors import LOST, is_lost, translate_error
-from heald_nodes.postgres.migration import migrate_schema
+from heald_nodes.postgres.migration import migrate_schema, read_version
 
 PATIENCE = 30.0
 """Seconds that a query waits for a database that restarts."""
@@ -32,6 +32,10 @@ class PostgresPool:
         """The schema of the tables, known after the first connection."""
         self.service = ""
         """The name of the service that these tables belong to, known after the first connection."""
+        self.readable_by = 0
+        """The oldest schema whose Heald may use these tables, as it was at the first connection."""
+        self.is_utf8 = False
+        """Whether the database stores every text."""
         self._size = size
         self.patience = patience
         self._pool: DriverPool | None = None
@@ -97,14 +101,26 @@ class PostgresPool:
 
     async def _connect(self) -> DriverPool:
         pool: DriverPool = await asyncpg.create_pool(
-            self._url, min_size=0, max_size=self._size, timeout=_CONNECT_SECONDS, command_timeout=30.0
+            self._url,
+            min_size=0,
+            max_size=self._size,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=30.0,
+            reset=_keep_settings,
         )
         try:
             async with pool.acquire() as connection:
                 await migrate_schema(connection)
                 self.schema = await connection.fetchval("SELECT current_schema()")
                 self.service = await connection.fetchval("SELECT name FROM service")
+                _, self.readable_by = await read_version(connection)
+                self.is_utf8 = await connection.fetchval("SELECT getdatabaseencoding() = 'UTF8'")
         except BaseException:
             pool.terminate()
             raise
         return pool
+
+
+async def _keep_settings(connection: PostgresConnection) -> None:
+    """Reset nothing: no query of the store changes a setting, listens, or keeps a lock beyond its transaction, and the
+    driver's own reset costs a statement for each of ours."""

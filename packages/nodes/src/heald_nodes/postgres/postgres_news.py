@@ -6,7 +6,7 @@ gets `lost` and reads what it needs.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
@@ -15,7 +15,7 @@ import msgspec
 from heald.core.json import encode
 from heald.sessions.news import News, NewsCallbacks, OnNews
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.notices import LONGEST_ID, PER_NOTICE, Appended, Notice, decode_notice
+from heald_nodes.postgres.notices import LONGEST_ID, Appended, CarriedRows, Notice, decode_notice
 from heald_nodes.postgres.pool import PostgresPool
 
 CHECK_SECONDS = 5.0
@@ -43,15 +43,18 @@ class PostgresNews:
     def with_notice(self, statement: str, schema: str) -> str:
         head, _, rest = statement.rpartition("SELECT id, key FROM h")
         return f"""{head.rstrip()}, n AS (
-    SELECT pg_notify('{_channel_of(schema)}',
-                     json_build_object('e', json_agg(json_build_array(id, last_seq, epoch)))::text)
-    FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch,
-                 (row_number() OVER () - 1) / {PER_NOTICE} AS part FROM h WHERE body IS NOT NULL) AS parts
+    SELECT pg_notify('{_channel_of(schema)}', json_build_object(
+               'e', json_agg(json_build_array(id, last_seq, epoch)),
+               'd', coalesce(json_agg(json_build_array(id, last_seq, before + 1, rows)) FILTER (WHERE carried), '[]')
+           )::text)
+    FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch, before, carried, part,
+                 CASE WHEN carried THEN key || E'\\n' || convert_from(body, 'UTF8') END AS rows
+          FROM h WHERE body IS NOT NULL) AS appended
     GROUP BY part
 )
 SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
 
-    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
+    async def publish_after_commit(self, appended: Sequence[Appended], carried: Iterable[CarriedRows]) -> None:
         """Do nothing: the statement has sent the notice."""
 
     async def publish(self, notice: Notice) -> None:

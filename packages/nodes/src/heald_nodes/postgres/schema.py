@@ -15,6 +15,10 @@ _RESTART_SECONDS = 2 * NODE_SECONDS
 _LONGEST_GAP = NODE_SECONDS / 2
 """Seconds without any heartbeat from which on the database was away."""
 _FORGOTTEN_SECONDS = 10.0
+_UPGRADE_SECONDS = 60.0
+"""How long after its last heartbeat a node of an older Heald may still come back."""
+ROWS_CODEC = 4
+"""The newest form of chunks: rows as in a SQLite log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,11 @@ MIGRATIONS = (
     PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
     PostgresMigration(3, 3, ()),  # ids in events are called `message_id` and `call_id`
     PostgresMigration(4, 3, _SERVICE),
+    PostgresMigration(5, 3, ("ALTER TABLE nodes ADD COLUMN codec integer NOT NULL DEFAULT 2",)),
 )
+"""The codec of a node is the newest form of chunks that it reads."""
+ROWS_SCHEMA = 5
+"""The oldest schema whose Heald reads chunks of rows."""
 KNOWN = MIGRATIONS[-1].version
 
 
@@ -173,6 +181,9 @@ def alive(name: str, seconds: float = 0.0) -> str:
     AND CASE WHEN n.lease IS NULL THEN n.expires > {NOW} + {seconds} ELSE n.lease > {CLOCK} + {seconds} END)"""
 
 
+READS_ROWS = f"""NOT EXISTS (SELECT 1 FROM nodes o WHERE o.codec < {ROWS_CODEC}
+    AND o.expires > {NOW} - {_UPGRADE_SECONDS})"""
+"""No node of an older Heald is left."""
 _IS_CONNECTED = "EXISTS (SELECT 1 FROM nodes n, pg_stat_get_activity(n.backend) WHERE n.name = s.node)"
 _IS_RECENT = f"EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW} - {_FORGOTTEN_SECONDS})"
 _NO_THREAD = "EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.backend = 0)"

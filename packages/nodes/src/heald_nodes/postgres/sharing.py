@@ -20,9 +20,20 @@ from heald.sessions.shared_store import (
 from heald.sessions.store_errors import NoSuchSession
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
+from heald_nodes.postgres.migration import allow_rows
 from heald_nodes.postgres.notices import NewsChannel, Notice
 from heald_nodes.postgres.pool import PostgresPool
-from heald_nodes.postgres.schema import ADVANCE_CLOCK, CLAIMABLE, CLOCK, FREE, NOW, alive
+from heald_nodes.postgres.schema import (
+    ADVANCE_CLOCK,
+    CLAIMABLE,
+    CLOCK,
+    FREE,
+    NOW,
+    READS_ROWS,
+    ROWS_CODEC,
+    ROWS_SCHEMA,
+    alive,
+)
 
 _POLL_SECONDS = 0.5
 _OPEN_SECONDS = 10.0
@@ -49,6 +60,7 @@ class PostgresSharing:
         self._is_beating = False
         self._unreleased: dict[str, str] = {}  # holders whose release failed, and their sessions
         self._cleaned = 0.0
+        self._refuses_older = self._rows_allowed = False
 
     @property
     def node(self) -> str:
@@ -59,11 +71,12 @@ class PostgresSharing:
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._folders = tuple(folders)
 
-        await self._control.execute(
+        reads_rows: bool = await self._control.fetchval(
             f"WITH served AS ({ADVANCE_CLOCK})"
-            " INSERT INTO nodes (name, expires, folders, room, version, lease)"
-            f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2) ON CONFLICT (name) DO UPDATE SET"
-            " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease",
+            " INSERT INTO nodes (name, expires, folders, room, version, lease, codec)"
+            f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2, {ROWS_CODEC}) ON CONFLICT (name) DO UPDATE SET"
+            " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease"
+            f" RETURNING {READS_ROWS}",
             self._node,
             NODE_SECONDS,
             list(folders),
@@ -71,11 +84,26 @@ class PostgresSharing:
             heald.__version__,
         )
         self._is_beating = True
+        if reads_rows and not self.writes_rows:
+            await self._allow_rows()
         await self._release_late()
         now = monotonic()
         if now - self._cleaned > _CLEAN_SECONDS:
             self._cleaned = now
             await self._pool.run(_clean)
+
+    @property
+    def writes_rows(self) -> bool:
+        """Whether all nodes can read chunks of rows."""
+        return self._rows_allowed or self._pool.readable_by >= ROWS_SCHEMA
+
+    async def _allow_rows(self) -> None:
+        """Write chunks of rows from the next heartbeat on. No older node can start meanwhile."""
+        if not self._refuses_older:
+            await self._control.run(allow_rows)
+            self._refuses_older = True
+        else:
+            self._rows_allowed = True
 
     async def _release_late(self) -> None:
         """Release the sessions whose release failed. Nobody claims them as long as this node lives."""

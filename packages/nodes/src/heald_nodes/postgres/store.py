@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -10,17 +10,20 @@ from typing import Any
 from heald.core.envelope import Event
 from heald.core.json import JsonObject, encode
 from heald.sessions.append_checks import check_blobs, check_next
+from heald.sessions.commit_clock import LONGEST_PAUSE
 from heald.sessions.leases import LEASE_SECONDS, Lease, is_free, is_marked_dead
+from heald.sessions.news import News, OnNews
 from heald.sessions.session_info import INFO_COLUMNS, SessionInfo, SessionPage, make_page, parse_cursor, read_info
-from heald.sessions.store import PAGE, OnAppended
+from heald.sessions.store import PAGE, EncodedEvents, OnAppended
 from heald.sessions.store_errors import NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreError
 from heald.sessions.stores import bad_store_url
 from heald.sessions.work import Work
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.driver_errors import StoreUnreachable
+from heald_nodes.postgres.event_feed import PostgresEventFeed
 from heald_nodes.postgres.log import LogReader
 from heald_nodes.postgres.nats_news import NatsNews
-from heald_nodes.postgres.notices import Notice
+from heald_nodes.postgres.notices import LONGEST_ID, PER_NOTICE, Notice
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.postgres_news import PostgresNews
 from heald_nodes.postgres.schema import FREE, NOW
@@ -47,8 +50,10 @@ class PostgresStore(PostgresSharing):
         channel = NatsNews(pool, news_url) if news_url else PostgresNews(pool)
         super().__init__(pool, channel, node, control=PostgresPool(url, size=2, patience=patience))
         self._commit_pool = PostgresPool(url, size=1, patience=patience)
-        self._writer = GroupWriter(self._commit_pool, channel)
         self._log = LogReader(pool)
+        self._feed = PostgresEventFeed(self._log.anchors)
+        self._feeds = False
+        self._writer = GroupWriter(self._commit_pool, channel, self._feed, lambda: self.writes_rows)
 
     @property
     def commits(self) -> int:
@@ -262,7 +267,7 @@ class PostgresStore(PostgresSharing):
         blobs: Mapping[str, bytes] | None = None,
         *,
         work: Work | None = None,
-    ) -> Sequence[bytes]:
+    ) -> EncodedEvents:
         check_next(lease, events[0].seq - 1 if events else 0, events)
         check_blobs(blobs or {})
         return await self._writer.append(lease, events, blobs or {}, work)
@@ -274,7 +279,7 @@ class PostgresStore(PostgresSharing):
         except StoreError as error:
             asyncio.get_running_loop().call_soon(on_done, None, error)
             return
-        pending = self._writer.submit(lease, events, {}, None)
+        pending = self._writer.submit(lease, events, {}, None, is_delta=True)
         pending.done.add_done_callback(partial(_end_append, pending, on_done))
 
     async def read(
@@ -287,6 +292,33 @@ class PostgresStore(PostgresSharing):
 
     async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
         return await self._log.read_many(cursors)
+
+    # --- readers on other nodes --------------------------------------------------------------------------------------
+
+    def subscribe_news(self, callback: OnNews) -> Callable[[], None]:
+        if not self._feeds:
+            self._feeds = True
+            self._news.subscribe(self._on_readers)
+        return self._news.subscribe(callback)
+
+    def _on_readers(self, news: News) -> None:
+        if news.topic == "readers":
+            self._feed.add_readers(news.session)
+
+    async def announce_readers(self, sessions: Sequence[str]) -> None:
+        names = [session for session in sessions if len(session) <= LONGEST_ID]
+        for start in range(0, len(names), PER_NOTICE):
+            await self._news.publish(Notice(i=names[start : start + PER_NOTICE]))
+
+    @property
+    def commit_pause(self) -> float:
+        return LONGEST_PAUSE
+
+    def is_read_elsewhere(self, session: str) -> bool:
+        return self._feed.has_readers(session)
+
+    def decode_news(self, news: News) -> Sequence[Event] | None:
+        return self._feed.decode(news)
 
     async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
         return await thin_sessions(self._pool, self._log, seconds=seconds, limit=limit)

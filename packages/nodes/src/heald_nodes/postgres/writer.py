@@ -1,23 +1,29 @@
 """Group commit: all appends of a node that wait at one moment are one statement, so one commit and one notice.
 
 The statement checks the epoch, the holder and the end of the log of each session, so a writer that was replaced stores
-nothing. If the connection breaks during the commit, the end of the log shows whether it was stored.
+nothing. If the connection breaks during the commit, the end of the log shows whether it was stored. The time of the
+last change is written once a second: it is in indexes, and a row whose indexed columns stay is changed for a third.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 
 import msgspec
 
 from heald.core.envelope import Event
+from heald.sessions.event_rows import RowPacker
 from heald.sessions.leases import Lease
+from heald.sessions.store import EncodedEvents
 from heald.sessions.store_errors import Fenced, NoSuchSession, StoreError
 from heald.sessions.work import Work
 from heald_nodes.postgres.chunks import EncodedChunk
+from heald_nodes.postgres.commit_pace import CommitPace
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.driver_errors import is_lost, translate_error
-from heald_nodes.postgres.notices import NewsChannel
+from heald_nodes.postgres.event_feed import PostgresEventFeed
+from heald_nodes.postgres.notices import NewsChannel, NoticeParts
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import NOW
 
@@ -25,16 +31,19 @@ GROUP = 256
 """The maximum number of sessions in one commit."""
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
+_TOUCH_SECONDS = 1.0
 
 APPEND = f"""
 WITH w AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
-                         $8::bytea[]) AS w(id, epoch, holder, before, last, work, codec, body)
+                         $8::bytea[], $9::boolean[], $10::int[])
+        AS w(id, epoch, holder, before, last, work, codec, body, carried, part)
 ), h AS (
-    UPDATE sessions s SET last_seq = coalesce(w.last, s.last_seq), work = coalesce(w.work, s.work), updated = {NOW}
+    UPDATE sessions s SET last_seq = coalesce(w.last, s.last_seq), work = coalesce(w.work, s.work),
+        updated = CASE WHEN w.work <> s.work OR abs({NOW} - s.updated) > {_TOUCH_SECONDS} THEN {NOW} ELSE s.updated END
     FROM w WHERE s.id = w.id AND s.epoch = w.epoch AND s.holder = w.holder
         AND (w.before IS NULL OR s.last_seq = w.before)
-    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body
+    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body, w.carried, w.part
 ), i AS (
     INSERT INTO chunks (session, last_seq, first_seq, codec, body)
     SELECT key, last_seq, before + 1, codec, body FROM h WHERE body IS NOT NULL
@@ -56,9 +65,11 @@ class PendingAppend(msgspec.Struct):
     chunk: EncodedChunk | None
     blobs: dict[str, bytes]
     done: "asyncio.Future[None]"
+    is_delta: bool = False
+    """It can wait for a moment."""
 
     @property
-    def json(self) -> Sequence[bytes]:
+    def json(self) -> EncodedEvents:
         """The JSON of the events."""
         return self.chunk.json if self.chunk is not None else ()
 
@@ -66,9 +77,17 @@ class PendingAppend(msgspec.Struct):
 class GroupWriter:
     """Commits the appends of a node, one commit at a time."""
 
-    def __init__(self, pool: PostgresPool, news: NewsChannel) -> None:
+    def __init__(
+        self, pool: PostgresPool, news: NewsChannel, feed: PostgresEventFeed, writes_rows: Callable[[], bool]
+    ) -> None:
+        """`writes_rows` returns whether all nodes can read chunks of rows."""
         self._pool = pool
         self._news = news
+        self._feed = feed
+        self._writes_rows = writes_rows
+        self._packer = RowPacker()
+        self._pace = CommitPace()
+        self._on_urgent = asyncio.Event()
         self._waiting: list[PendingAppend] = []
         self._task: asyncio.Task[None] | None = None
         self.commits = 0
@@ -76,16 +95,22 @@ class GroupWriter:
 
     async def append(
         self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
-    ) -> Sequence[bytes]:
+    ) -> EncodedEvents:
         pending = self.submit(lease, events, blobs, work)
         await pending.done
         return pending.json
 
     def submit(
-        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes],
+        work: Work | None,
+        *,
+        is_delta: bool = False,
     ) -> "PendingAppend":
-        """Queue an append for the next commit."""
-        chunk = EncodedChunk(events) if events else None
+        """Queue an append for the next commit. Deltas wait for those of other sessions."""
+        chunk = EncodedChunk(events, self._packer if self._writes_rows() else None) if events else None
         pending = PendingAppend(
             lease,
             events[0].seq - 1 if events else None,
@@ -94,8 +119,13 @@ class GroupWriter:
             chunk,
             {**blobs, **(chunk.blobs if chunk is not None else {})},
             asyncio.get_running_loop().create_future(),
+            is_delta,
         )
         self._waiting.append(pending)
+        if is_delta:
+            self._pace.count(lease.session, monotonic())
+        else:
+            self._on_urgent.set()
         if self._task is None:
             self._task = asyncio.create_task(self._write(), name="heald-group-commit")
         return pending
@@ -109,9 +139,26 @@ class GroupWriter:
         await asyncio.sleep(0)  # appends of the same moment join the commit
         try:
             while self._waiting:
+                await self._wait_for_turn()
+                self._pace.begin(monotonic())
                 await self._write_group(self._next_group())
         finally:
             self._task = None
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until a commit may begin. An append that cannot wait ends the wait of deltas."""
+        while True:
+            deltas_only = all(pending.is_delta for pending in self._waiting)
+            seconds = self._pace.seconds_left(monotonic(), deltas_only=deltas_only)
+            if seconds <= 0:
+                return
+            if not deltas_only:
+                await asyncio.sleep(seconds)
+                continue
+            self._on_urgent.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._on_urgent.wait()
 
     def _next_group(self) -> list[PendingAppend]:
         """Choose the appends of the next commit: one of each session, in the same order on all nodes."""
@@ -146,17 +193,23 @@ class GroupWriter:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _commit(self, connection: PostgresConnection, group: list[PendingAppend]) -> None:
+        parts = self._split(group)
         if any(pending.blobs for pending in group):
             async with connection.transaction():
                 await connection.execute(LOCK_BLOBS)
-                stored = await self._append(connection, group)
+                stored = await self._append(connection, group, parts)
                 await _store_blobs(connection, group, stored)
         else:
-            stored = await self._append(connection, group)
+            stored = await self._append(connection, group, parts)
         self.commits += 1
         refused = [pending for pending in group if pending.lease.session not in stored]
         await self._news.publish_after_commit(
-            [(p.lease.session, p.last, p.lease.epoch) for p in group if p.last is not None and p not in refused]
+            [(p.lease.session, p.last, p.lease.epoch) for p in group if p.last is not None and p not in refused],
+            (
+                (p.lease.session, p.last, p.before + 1, f"{stored[p.lease.session]}\n{p.chunk.body.decode()}")
+                for p, carried in zip(group, parts.carried, strict=True)
+                if carried and p.chunk is not None and p.last is not None and p.before is not None and p not in refused
+            ),
         )
         reasons = [await _why_refused(connection, pending) for pending in refused]
         for pending in group:
@@ -165,7 +218,18 @@ class GroupWriter:
         for pending, reason in zip(refused, reasons, strict=True):
             self._fail([pending], reason)
 
-    async def _append(self, connection: PostgresConnection, group: list[PendingAppend]) -> dict[str, int]:
+    def _split(self, group: list[PendingAppend]) -> NoticeParts:
+        """Choose the notices of appends, and what they carry."""
+        parts = NoticeParts()
+        for pending in group:
+            session, chunk = pending.lease.session, pending.chunk
+            carries = chunk is not None and self._pool.is_utf8 and self._feed.carries(session, chunk)
+            parts.add(session, chunk.body if carries and chunk is not None else None)
+        return parts
+
+    async def _append(
+        self, connection: PostgresConnection, group: list[PendingAppend], parts: NoticeParts
+    ) -> dict[str, int]:
         """Run the statement. Returns the keys of the sessions that it stored, by id."""
         rows = await connection.fetch(
             self._news.with_notice(APPEND, self._pool.schema),
@@ -177,11 +241,14 @@ class GroupWriter:
             [pending.work for pending in group],
             [pending.chunk.codec if pending.chunk is not None else None for pending in group],
             [pending.chunk.body if pending.chunk is not None else None for pending in group],
+            parts.carried,
+            parts.numbers,
         )
         return {row[0]: row[1] for row in rows}
 
     def _fail(self, group: Sequence[PendingAppend], error: Exception) -> None:
         for pending in group:
+            self._packer.forget(pending.lease.session)  # its anchor was not stored
             if not pending.done.done():
                 pending.done.set_exception(error)
 
