@@ -63,6 +63,12 @@ class ChaosNode:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def memory_bytes(self) -> int:
+        """The resident memory of the process."""
+        assert self._process is not None
+        with open(f"/proc/{self._process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
 
 def _free_port() -> int:
     with socket.socket() as bound:

@@ -22,14 +22,19 @@ class PacedModel:
         self.requests = 0
         self.url = ""
 
-    async def start(self) -> None:
+    @property
+    def port(self) -> int:
+        assert self._runner is not None
+        return self._runner.addresses[0][1]
+
+    async def start(self, *, port: int = 0, reuse_port: bool = False) -> None:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._answer)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", port, reuse_port=reuse_port)
         await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
+        self.url = f"http://127.0.0.1:{self.port}/v1"
 
     async def stop(self) -> None:
         if self._runner is not None:
