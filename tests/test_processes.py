@@ -16,6 +16,7 @@ import heald
 from git_commands import git
 from git_server import make_remote
 from heald.core.errors import HealdError
+from heald.tools.diagnostics.formatter import FORMATTERS, format_text
 from heald.tools.files import ripgrep
 from heald.tools.files.walk import Deadline
 from heald.tools.git import sandbox as git_sandbox
@@ -271,11 +272,16 @@ async def validate(recorder: Recorder, folder: Path) -> None:
     await Checkers(node=recorder.program("node"), validator=folder / "validator.js").validate_html("<p>")
 
 
+async def format_file(recorder: Recorder, folder: Path) -> None:
+    await format_text(Sandbox(), str(folder), "a.py", FORMATTERS[0], recorder.program("ruff", "cat"), "x = 1\n")
+
+
 Start = Callable[[Recorder, Path], Awaitable[None]]
 STARTS: dict[str, tuple[Start, set[str]]] = {
     "heald.tools.git.program.run_git": (run_git, set()),
     "heald.tools.git.program.push_with_git": (push, {"GH_TOKEN"}),
     "heald.tools.git.sandbox._isolation": (probe_git, set()),
+    "heald.tools.diagnostics.confined_program.ConfinedProgram.start": (format_file, set()),
     "heald.tools.shell.sandbox._known_options": (list_options, set()),
     "heald.tools.shell.sandbox._unavailable": (probe_sandbox, set()),
     "heald.tools.files.ripgrep.Ripgrep.candidates": (search, set()),
