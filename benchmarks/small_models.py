@@ -1,65 +1,113 @@
-"""The tables of docs/benchmarks.md about small models, from benchmarks/results/exercism.json and small_model.json.
+"""The tables of docs/benchmarks.md about small models, from benchmarks/results/exercism*.json and small_model.json.
 
 python -m benchmarks.small_models    writes them into the page
 """
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from benchmarks.exercism.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 RESULTS = ROOT / "benchmarks" / "results"
 _BEGIN, _END = "<!-- begin small models -->\n", "<!-- end small models -->\n"
 _ROWS = {
-    "heald": "heald (defaults: files as text)",
+    "heald-fresh": "heald (defaults: files as text)",
+    "aider-whole": "aider 0.86.2, whole files",
+}
+_FORMATS = {
+    "heald": "heald, files as text, as it was then",
     "heald-tools": "heald, `--edit-format tools`",
     "aider-whole": "aider 0.86.2, whole files",
     "aider-diff": "aider 0.86.2, diffs",
 }
+_WAYS = {
+    "heald": "as before",
+    "heald-report": "reports of tests are shortened, code is checked",
+    "heald-fresh": "the same, and repeated code that fails is hidden",
+    "heald-plain-report": "shortened, checked; short instructions without an example",
+    "heald-plain-fresh": "shortened, checked, hidden; short instructions without an example",
+    "heald-steps-fresh": "shortened, checked, hidden; short instructions that ask for a plan",
+}
+"""The ways to ask a small model that were compared on the development list."""
 _TASKS = {"coding": "first ten", "more": "second ten", "last": "last ten"}
 
 
-def exercism_table(outcomes: Sequence[Any]) -> str:
-    """The rows over the exercises that every row has finished."""
-    by_row: dict[str, dict[str, list[Any]]] = {
-        row: {done["exercise"]: done["tries"] for done in outcomes if done["row"] == row} for row in _ROWS
+Tries = Mapping[str, Mapping[str, Sequence[Any]]]
+"""The tries of the exercises that all rows have finished, by row and exercise."""
+
+
+def common_tries(outcomes: Sequence[Any], rows: Sequence[str]) -> Tries:
+    tries = {row: {done["exercise"]: done["tries"] for done in outcomes if done["row"] == row} for row in rows}
+    return {
+        row: {name: done[name] for name in done if all(name in other for other in tries.values())}
+        for row, done in tries.items()
     }
-    common = [name for name in by_row["heald"] if all(name in done for done in by_row.values())]
+
+
+def exercism_table(tries: Tries, names: Mapping[str, str]) -> str:
+    """The rows over the exercises that every row has finished."""
+    count = len(next(iter(tries.values())))
     lines = [
-        f"| agent, {len(common)} exercises | first try | second try | requests | input tokens | output tokens | "
-        "nothing done, exit code 0 |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        f"| agent, {count} exercises | first try | in two tries | requests | input tokens | output tokens | "
+        "files damaged | nothing done, exit code 0 | exit code 1 |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for row, name in _ROWS.items():
-        tries = [by_row[row][exercise] for exercise in common]
-        every = [attempt for attempts in tries for attempt in attempts]
-        first = sum(attempts[0]["solved"] for attempts in tries)
-        solved = sum(any(attempt["solved"] for attempt in attempts) for attempts in tries)
+    for row, by_exercise in tries.items():
+        every = [attempt for attempts in by_exercise.values() for attempt in attempts]
+        first = sum(attempts[0]["solved"] for attempts in by_exercise.values())
         sums = [f"{sum(attempt[key] for attempt in every):,}" for key in ("requests", "tokens_in", "tokens_out")]
+        damaged = sum(len(attempt["damaged"]) for attempt in every)
         idle = sum(attempt["idle"] and attempt["exit_code"] == 0 for attempt in every)
-        share = f"{solved} ({100 * solved / len(common):.0f} %)"
-        lines.append(f"| {name} | {first} | {share} | {' | '.join(sums)} | {idle} |")
+        failed = sum(attempt["exit_code"] == 1 for attempt in every)
+        share = f"{len(_solved(by_exercise))} ({100 * len(_solved(by_exercise)) / count:.0f} %)"
+        lines.append(f"| {names[row]} | {first} | {share} | {' | '.join(sums)} | {damaged} | {idle} | {failed} |")
     return "\n".join(lines)
 
 
-def pair_sentence(outcomes: Sequence[Any]) -> str:
-    """The two best rows over the exercises that both have finished."""
-    solved: dict[str, dict[str, bool]] = {
-        row: {
-            done["exercise"]: any(attempt["solved"] for attempt in done["tries"])
-            for done in outcomes
-            if done["row"] == row
-        }
-        for row in ("heald", "aider-whole")
-    }
-    common = set(solved["heald"]) & set(solved["aider-whole"])
-    ours, theirs = (sum(solved[row][name] for name in common) for row in ("heald", "aider-whole"))
+def _solved(by_exercise: Mapping[str, Sequence[Any]]) -> set[str]:
+    return {name for name, attempts in by_exercise.items() if any(attempt["solved"] for attempt in attempts)}
+
+
+def pair_sentence(tries: Tries) -> str:
+    """What one of two rows solved and the other did not."""
+    ours, theirs = (_solved(by_exercise) for by_exercise in tries.values())
     return (
-        f"On the {len(common)} exercises that `heald` and `aider, whole files` both finished, they solved {ours} and "
-        f"{theirs}."
+        f"{len(ours & theirs)} exercises were solved by both, {len(ours - theirs)} only by Heald and "
+        f"{len(theirs - ours)} only by aider."
+    )
+
+
+def ways_table(outcomes: Sequence[Any]) -> str:
+    """The development list: how many exercises each way to ask a small model solved."""
+    tries = common_tries(outcomes, list(_WAYS))
+    best = choose(outcomes, list(_WAYS))
+    count = len(tries[best])
+    lines = [f"| way to ask, {count} exercises | first try | in two tries | tokens |", "|---|---:|---:|---:|"]
+    for row, by_exercise in tries.items():
+        every = [attempt for attempts in by_exercise.values() for attempt in attempts]
+        tokens = sum(attempt["tokens_in"] + attempt["tokens_out"] for attempt in every)
+        first = sum(attempts[0]["solved"] for attempts in by_exercise.values())
+        name = f"**{_WAYS[row]}**" if row == best else _WAYS[row]
+        lines.append(f"| {name} | {first} | {len(_solved(by_exercise))} | {tokens:,} |")
+    return "\n".join(lines)
+
+
+def earlier_sentence(tries: Tries, earlier: Sequence[Any]) -> str:
+    """The exercises that an earlier run has finished too, with the way to ask of that time."""
+    before = common_tries(earlier, ["heald", "aider-whole"])
+    names = set(before["heald"]) & set(tries["heald-fresh"])
+    ours, ours_before = (len(_solved(done) & names) for done in (tries["heald-fresh"], before["heald"]))
+    theirs, theirs_before = (len(_solved(done) & names) for done in (tries["aider-whole"], before["aider-whole"]))
+    is_better = ours - ours_before > theirs - theirs_before
+    return (
+        f"Of the {len(names)} exercises that both had finished in an earlier run too, Heald solved {ours_before} then "
+        f"and {ours} now,\naider {theirs_before} and {theirs}"
+        + ("." if is_better else ": the gain on the development list below does not show here.")
     )
 
 
@@ -86,33 +134,55 @@ def tools_table(rows: Sequence[Any]) -> str:
 
 
 def section() -> str:
-    exercism = json.loads((RESULTS / "exercism.json").read_text("utf-8"))
-    small = json.loads((RESULTS / "small_model.json").read_text("utf-8"))
-    place = f"{exercism['machine']['system']}, {exercism['server']}"
+    measured, development, formats, small = (
+        json.loads((RESULTS / name).read_text("utf-8"))
+        for name in ("exercism.json", "exercism_development.json", "exercism_formats.json", "small_model.json")
+    )
+    tries = common_tries(measured["outcomes"], list(_ROWS))
     return f"""{_BEGIN}### Exercises by others
 
 [Exercism's Python track](https://github.com/exercism/python), drawn by a seed that was committed before the run, tests
-hidden, a second try with their output. Served by {place}.
-The run ended by its time limit: of 80 drawn exercises these were finished by all rows, so slow ones are missing
-(results: [exercism.json](../benchmarks/results/exercism.json), command:
-`{exercism["command"]}`):
+hidden, a second try with their output. The run ended by its time limit: of 80 drawn exercises these were finished by
+both agents (commit {measured["commit"][:7]}, results: [exercism.json](../benchmarks/results/exercism.json), command:
+`{measured["command"]}`):
 
-{exercism_table(exercism["outcomes"])}
+{exercism_table(tries, _ROWS)}
 
-{pair_sentence(exercism["outcomes"])}
-No file was damaged in any row. With tools or diffs the model usually changes nothing, in Heald and in aider. A second
-try of `heald run` repeats the instructions; aider continues its conversation.
+{pair_sentence(tries)}
+{earlier_sentence(tries, formats["outcomes"])}
+A second try of `heald run` repeats the instructions; aider continues its conversation.
+
+How Heald asks a small model was chosen on 47 other exercises, by a rule that was committed before the run: most solved,
+then fewest tokens (`python -m benchmarks.exercism.choose`). These were finished by all rows; differences of one or two
+say little (results: [exercism_development.json](../benchmarks/results/exercism_development.json)):
+
+{ways_table(development["outcomes"])}
+
+At this commit the ways were chosen by a setting; the best one is the default since. Since then a file with
+hidden functions keeps its docstrings and the comments outside of them, only the file that was repeated is hidden, and
+an answer that leaves a function empty is not written. These changes have not been measured.
+
+An earlier run compares edit formats (commit {formats["commit"]}, results:
+[exercism_formats.json](../benchmarks/results/exercism_formats.json)). With tools or diffs the model usually changes
+nothing, in Heald and in aider:
+
+{exercism_table(common_tries(formats["outcomes"], list(_FORMATS)), _FORMATS)}
+
+All runs were served by a program for one GPU that is not part of the repository: {measured["server"]}.
+`--local` serves the same weights with llama.cpp; its arithmetic differs, so single answers do too.
 
 ### Tasks of our own
 
-The first twenty were used to improve Heald, so they flatter it (results:
+The first twenty were used to improve Heald, so they flatter it. They were measured before the way to ask was changed
+(commit {small["commit"]}, results:
 [small_model.json](../benchmarks/results/small_model.json), command:
 `{small["command"]}`):
 
 {tasks_table(small["tasks"])}
 
-Ten tasks with tools, and the same with a hundred further tools: a model of this size finds fewer tools by a
-[search](tools.md) than among all descriptions, at a thirtieth of the tokens. Offer a small model few tools.
+Ten tasks with tools, and the same with a hundred further tools: a model of this size found fewer tools by a search than
+among all descriptions, at a thirtieth of the tokens. That search was replaced since: now the words of a request
+[choose the tools](tools.md#many-tools), which has not been measured with this model. Offer a small model few tools.
 
 {tools_table(small["tasks"]["tools"])}
 {_END}"""

@@ -67,7 +67,7 @@ def _run_try(attempt: Try, row: Row, folder: Path, proxy: CountingProxy) -> TryO
     ended = run_limited(
         [row.path or row.program, *row.command(attempt)],
         folder=folder,
-        environment=environment(attempt, row),
+        environment=environment(attempt),
         log=attempt.home / "log",
         seconds=TRY_SECONDS,
     )

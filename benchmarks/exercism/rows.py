@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.exercism.exercise import Exercise
@@ -33,8 +33,6 @@ class Row:
     name: str
     program: str
     command: Callable[[Try], list[str]]
-    variables: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables of the environment that choose a variant."""
 
     @property
     def path(self) -> str | None:
@@ -43,7 +41,7 @@ class Row:
         return str(beside) if beside.exists() else shutil.which(self.program)
 
 
-def environment(attempt: Try, row: Row) -> dict[str, str]:
+def environment(attempt: Try) -> dict[str, str]:
     """The environment of a try: an empty home, so that no setting of the user counts, and the endpoint's key."""
     home = str(attempt.home)
     names = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "TMPDIR")
@@ -56,7 +54,6 @@ def environment(attempt: Try, row: Row) -> dict[str, str]:
         "OPENAI_API_KEY": attempt.place.key,
         "COLUMNS": "120",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-        **row.variables,
     }
 
 
@@ -102,20 +99,11 @@ def _store_prices(home: Path) -> None:
     cache.write_text('{"none": {}}', "utf-8")
 
 
-VARIANTS = {
-    "report": "report",
-    "plain-report": "plain,report",
-    "fresh": "report,fresh",
-    "plain-fresh": "plain,report,fresh",
-    "steps-fresh": "steps,report,fresh",
-}
-"""Ways to ask a small model, by the end of the row's name and the words of the setting."""
 DEFAULT_ROWS = ("heald", "heald-tools", "aider-whole", "aider-diff")
 ROWS: Mapping[str, Row] = {
     row.name: row
     for row in (
         Row("heald", "heald", _heald()),
-        *(Row(f"heald-{name}", "heald", _heald(), {"HEALD_TEXT_STYLE": words}) for name, words in VARIANTS.items()),
         Row("heald-text", "heald", _heald("--edit-format", "text")),
         Row("heald-tools", "heald", _heald("--edit-format", "tools")),
         Row("aider-whole", "aider", _aider("whole")),

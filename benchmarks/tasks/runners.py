@@ -136,13 +136,14 @@ def _heald_mixed(text: str, place: Place) -> str:
     tools: list[Tool] = []
     for number, function in enumerate(FUNCTIONS):
         tool = heald.tool(function)
-        own = structs.replace(tool, definition=structs.replace(tool.definition, name=f"service{number}__{tool.name}"))
+        definition = structs.replace(tool.definition, name=f"service{number}__{tool.name}")
+        task_tool = structs.replace(tool, definition=definition)
         others = [
             structs.replace(definition, name=definition.name.replace("service0", f"service{number}"))
             for definition in made_definitions(_MORE_TOOLS)[number::4]
         ]
         made = [Tool(definition=definition, run=answer) for definition in others]
-        tools += [*made[:12], own, *made[12:]]
+        tools += [*made[:12], task_tool, *made[12:]]
     return _run_heald(text, place, tools=tools)
 
 

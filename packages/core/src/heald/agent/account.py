@@ -104,6 +104,7 @@ class Account:
         self._is_limited: bool = (
             self.has_usd or self.has_tokens or self._tree_turns < inf or (caller is not None and caller._is_limited)
         )
+        self._counts_turns_only = not (self.has_usd or self.has_tokens or (caller is not None and caller._is_limited))
 
     def begin_part(self, agent: str, budget: Budget | None) -> None:
         """Restrict the exchange to the budget of the agent that it was handed over to, while that agent works. None
@@ -210,8 +211,8 @@ class Account:
     def reached(self, *, turns: bool = True) -> LimitReached | None:
         """Return the limit that is used up, here or in the account of a caller, if there is one. Without `turns`, those
         may be used up: the calls of the last turn are run."""
-        if not self._is_limited:
-            is_used_up = turns and self.tracker.turns >= self._agent_turns
+        if self._counts_turns_only:
+            is_used_up = turns and (self.tracker.turns >= self._agent_turns or self.turns >= self._tree_turns)
             return self._limit_reached("turns", self) if is_used_up else None
         level: Account | None = self
         while level is not None:
@@ -343,7 +344,12 @@ class Account:
         return self.reached(turns=reservation.turns > 0) is not None
 
     def _fits(self, reservation: Reservation) -> bool:
-        return all(not level._reservations or level.has_room(reservation) for level in self.levels())
+        level: Account | None = self
+        while level is not None:
+            if level._reservations and not level.has_room(reservation):
+                return False
+            level = level._caller
+        return True
 
     def has_room(self, reservation: Reservation) -> bool:
         """Return whether a reservation fits beside the others of this account, or is the only one."""
@@ -381,13 +387,17 @@ class Account:
 
     def _hold(self, reservation: Reservation) -> None:
         reservation.is_held = True
-        for level in self.levels():
+        level: Account | None = self
+        while level is not None:
             level._reservations.append(reservation)
+            level = level._caller
 
     def on_released(self, reservation: Reservation) -> None:
         """Let others use what was reserved, after this step of the event loop: it counts what was used."""
-        for level in self.levels():
+        level: Account | None = self
+        while level is not None:
             level._reservations.remove(reservation)
+            level = level._caller
         if self._root._waiting:
             asyncio.get_running_loop().call_soon(self._root._wake)
 

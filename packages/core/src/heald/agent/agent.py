@@ -301,6 +301,11 @@ class Agent(AgentBase[OutputT]):
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
+    def connect_early(self) -> None:
+        """Open a connection to the model in the background, because a request will follow soon: its first token then
+        does not wait for a TLS handshake. No request is sent, and nothing happens if there is a connection."""
+        self._conversation.models.connect_early()
+
     async def _read_events(
         self, streamed: StreamedExchange, prompt: Prompt, output: Any, deps: object
     ) -> AsyncGenerator[Event]:

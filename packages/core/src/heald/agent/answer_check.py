@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from heald.agent.emptied_code import find_emptied
 from heald.core.json import JsonObject, as_objects
 from heald.core.messages import ToolCall
 from heald.tools.files.hunks import apply_hunks
@@ -62,12 +63,14 @@ class AnswerCheck:
         if path is None or not isinstance(content, str):
             return call
         others = {other: text for other, text in self._shown_files.items() if other != path}
-        before = self._emptied.get(path) or self._read(path)
-        judgement = judge_file(path, before, content, self._request, others)
+        before = self._read(path)
+        judgement = judge_file(path, self._emptied.get(path) or before, content, self._request, others)
         if judgement.refusal:
             if judgement.is_quotation:
                 self.quotations.add(call.id)
             return self._refuse(call, judgement.refusal)
+        if path in self._emptied and (fault := find_emptied(path, before or "", judgement.text)) is not None:
+            return self._refuse(call, fault)
         self._after[path] = judgement.text
         arguments: JsonObject = {**call.input, "content": judgement.text}
         return replace(call, input=arguments)

@@ -4,7 +4,7 @@ Files that the conversation names come first, then small ones while there is roo
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from heald.agent.emptied_code import empty_bodies
 from heald.core.messages import Message, ToolResult
@@ -12,7 +12,7 @@ from heald.tools.files.walk import Deadline, Walk
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.paths import PathFault
 from heald.wires.text_conversation import describe_files
-from heald.wires.text_edits import TextFiles, TextStyle
+from heald.wires.text_edits import TextFiles
 
 _CHARACTERS = 24_000
 _LEAST_CHARACTERS = 3_000
@@ -33,12 +33,12 @@ def attach_files(
     edit_tool: str,
     context_size: int | None,
     may_show: Callable[[str], bool],
-    style: TextStyle = "example",
-    empties: bool = False,
+    emptied_paths: Collection[str] = (),
 ) -> TextFiles:
     """Read the files that the last requests need, those that may be shown. Reading them counts as having seen them.
 
-    With `empties` the functions of Python files are shown without their bodies."""
+    Of `emptied_paths` the functions are shown without their bodies.
+    """
     room = _CHARACTERS if context_size is None else min(max(context_size, _LEAST_CHARACTERS), _CHARACTERS)
     walk = Walk(workspace, deadline=Deadline(_SECONDS), most=_MAX_VISITED)
     entries = [entry.path for entry in walk if entry.kind == "file"]
@@ -51,13 +51,12 @@ def attach_files(
             texts[path] = text
             room -= len(text)
     listed = [path for path in entries if path not in texts]
-    emptied = {path: empty_bodies(path, text) or text for path, text in texts.items()} if empties else {}
+    emptied = {path: empty_bodies(path, text) or text for path, text in texts.items() if path in emptied_paths}
     return TextFiles(
         write_tool=write_tool,
         edit_tool=edit_tool,
-        style=style,
         emptied=emptied,
-        attached=_describe(emptied or texts, listed, languages=style != "example"),
+        attached=_describe(texts | emptied, listed),
         sizes={path: len(text) for path, text in texts.items()},
         texts=texts,
         workspace_paths=frozenset(entries),
@@ -88,8 +87,8 @@ def _read(workspace: Workspace, path: str, room: int) -> str | None:
     return text if len(text) <= room else None
 
 
-def _describe(texts: dict[str, str], listed: Sequence[str], *, languages: bool) -> str:
-    parts = [describe_files(texts, languages=languages)] if texts else []
+def _describe(texts: dict[str, str], listed: Sequence[str]) -> str:
+    parts = [describe_files(texts)] if texts else []
     if listed:
         more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
         parts.append(f"{'Other files' if texts else 'Files'} there: {', '.join(listed[:_MAX_LISTED])}{more}.")

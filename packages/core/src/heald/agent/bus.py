@@ -50,12 +50,13 @@ class EventBus(Dispatcher):
         if self.only_list is None or self._sink is not None:
             self._pass_on(payloads, exchange)
             return
-        add, seq, now = self.only_list.append, self.seq, self._now
-        session, epoch, prefix = self.session, self.epoch, self._prefix
-        for payload in payloads:
-            seq += 1
-            add(new_event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload))
-        self.seq = seq
+        session, epoch, prefix, now = self.session, self.epoch, self._prefix, self._now
+        events = [
+            new_event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload)
+            for seq, payload in enumerate(payloads, self.seq + 1)
+        ]
+        self.seq += len(events)
+        self.only_list += events
         if self.wakes:
             self.wake_readers()
 

@@ -50,6 +50,10 @@ _MAX_PARTS = 8
 _MIN_SUMMARY, _MAX_SUMMARY = 160, 2000
 _ROOM_TO_THINK = 4000
 _LARGE_WINDOW = 32_000
+_RESULT_SHARE = 8
+"""The part of the context that one result may fill: an eighth."""
+_LEAST_RESULT = 400
+"""The tokens that a result may have in any context."""
 _STATED_SIZE = (
     r"(?i)(?:context (?:length|size|window)|n_ctx|maximum(?: (?:prompt|input))?(?: (?:length|tokens|of))?|max_model_len"
     r"|limit|up to|only)\D{0,30}?(\d{3,7})|(\d{3,7})(?: tokens?)? (?:maximum|limit)"
@@ -116,9 +120,16 @@ class ContextWindow:
         """Shorten the context if the next request would not fit."""
         size = await self.size()
         self._conversation.fit_tools(size)
+        self._conversation.runtime.output_bytes = self._result_bytes(size)
         compaction = await self._fit(self._limit(size)) if size is not None else None
         self.measure_request()
         return compaction
+
+    def _result_bytes(self, size: int | None) -> int | None:
+        """Return the bytes that one result may have in a context of this size."""
+        if size is None:
+            return None
+        return round(max(size // _RESULT_SHARE, _LEAST_RESULT) * _BYTES_PER_TOKEN / self._factor)
 
     async def _fit(self, limit: float) -> ConversationCompacted | None:
         if abs(self.tokens() - limit) < limit * _UNSURE:

@@ -70,6 +70,12 @@ class ModelChain:
             self._models_by_name[model] = find(model)
         return self._models_by_name[model]
 
+    def connect_early(self) -> None:
+        """Open a connection to the endpoint of the current model in the background."""
+        from heald.providers.early_connection import connect_early  # most programs send their request at once
+
+        connect_early(self._resolved)
+
     def check(self) -> None:
         """Raise configuration errors now: an unknown model name, a missing key."""
         for model in self._models:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 from heald.agent.conversation import Conversation
@@ -73,6 +73,15 @@ StrategyFactory = Callable[[], Strategy]
 """A class of strategies, or a function that returns an instance for one conversation."""
 
 
+_HOOKS = ("before_turn", "stream_turn", "read_text", "after_turn", "after_exchange")
+
+
+@cache
+def _overridden_hooks(kind: type[Strategy]) -> list[int]:
+    """Return the indexes of the hooks that a class of strategies overrides."""
+    return [at for at, hook in enumerate(_HOOKS) if getattr(kind, hook) is not getattr(Strategy, hook)]
+
+
 class StrategyList:
     """The strategies of one conversation. Only the hooks that a strategy overrides are called."""
 
@@ -83,23 +92,21 @@ class StrategyList:
         self._read_text: list[Strategy] = []
         self._after_turn: list[Strategy] = []
         self._after_exchange: list[Strategy] = []
+        self._users = (
+            self._before_turn,
+            self._stream_turn,
+            self._read_text,
+            self._after_turn,
+            self._after_exchange,
+        )  # in the order of _HOOKS
         for strategy in strategies:
             self.add(strategy)
 
     def add(self, strategy: Strategy) -> None:
         """Add a strategy. Its hooks are called after those of the others."""
         strategy.attach(self._conversation)
-        kind = type(strategy)
-        if kind.before_turn is not Strategy.before_turn:
-            self._before_turn.append(strategy)
-        if kind.stream_turn is not Strategy.stream_turn:
-            self._stream_turn.append(strategy)
-        if kind.read_text is not Strategy.read_text:
-            self._read_text.append(strategy)
-        if kind.after_turn is not Strategy.after_turn:
-            self._after_turn.append(strategy)
-        if kind.after_exchange is not Strategy.after_exchange:
-            self._after_exchange.append(strategy)
+        for hook in _overridden_hooks(type(strategy)):
+            self._users[hook].append(strategy)
 
     async def before_turn(self) -> NextRequest:
         """Return the next request as the strategies want it."""

@@ -1,7 +1,6 @@
 """Text editing: a model that is bad at calling tools is shown the files and writes them as text."""
 
 import asyncio
-import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
@@ -23,7 +22,7 @@ from heald.wires.text_diff import begins_diff
 if TYPE_CHECKING:
     from heald.agent.answer_check import AnswerCheck
     from heald.providers.session import WireSession
-    from heald.wires.text_edits import TextFiles, TextStyle
+    from heald.wires.text_edits import TextFiles
 
 EditFormat = Literal["auto", "tools", "text"]
 """How a model changes files: by calling tools, by writing them as text, or text if it is small."""
@@ -31,17 +30,14 @@ UNCHANGED = (
     "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
     "write the complete file with that line changed."
 )
-SAME_CODE = (
-    "That is the code that the file holds already, and it fails:\n- {failure}\nFind the line that is wrong for this "
+SAME_CONTENT = (
+    "That is what the file holds already, and it fails:\n- {failure}\nFind the line that is wrong for this "
     "case, and write the complete file with that line changed."
 )
 AFRESH = (
     "The code that was there fails, for example:\n- {failure}\nIts functions are empty now. Write the complete file "
     "anew, in another way, so that these tests pass."
 )
-STYLE_VARIABLE = "HEALD_TEXT_STYLE"
-"""Words that choose how a small model is asked: `plain` or `steps`, `report` to shorten reports and check code, and
-`fresh` to let a model that repeats code which fails write it anew."""
 NO_FILE = (
     "Your answer holds no file that could be written, so nothing has changed. Write the path of the file alone on a "
     "line, then a fenced block with the complete new content of the file."
@@ -66,14 +62,11 @@ class TextEditing(Strategy):
         self.writes_calls = False
         """A check of the server found that it reports no calls."""
         self._tool_instructions = tool_instructions
-        words = os.environ.get(STYLE_VARIABLE, "").split(",")
-        self._style: TextStyle = "steps" if "steps" in words else "plain" if "plain" in words else "example"
-        self._checks_code = "report" in words
-        self._may_start_afresh = "fresh" in words
         self._exchange: str | None = None  # to which the fields below belong
         self._requests: list[Message] = []
         self._intent: RequestIntent = "either"
         self._reminders: list[str] = []
+        self._repeated_paths: list[str] = []  # code that fails, which the model repeated and writes anew
         self._check: AnswerCheck | None = None
         self._has_written = False  # the model has tried to write a file
         self._failure = ""  # why its last file was not written
@@ -130,6 +123,7 @@ class TextEditing(Strategy):
         from heald.agent.attached_files import attach_files
         from heald.tools.files.read_tool import read_file
 
+        self._begin_exchange()
         runtime = self.conversation.runtime
         files = await asyncio.to_thread(
             attach_files,
@@ -139,29 +133,27 @@ class TextEditing(Strategy):
             edit_tool="edit_file",
             context_size=self.conversation.window.known_size,
             may_show=lambda path: runtime.may_show(read_file, {"path": path}),
-            style=self._style,
-            empties=self._starts_afresh,
+            emptied_paths=self._repeated_paths,
         )
         self._read_requests(files)
         may_write = self._intent != "answer"
         patch_tool = "apply_patch" if "apply_patch" in runtime.registry else ""
         session.text_files = replace(
-            files,
-            attached=runtime.hide_secrets(files.attached),
-            may_write=may_write,
-            patch_tool=patch_tool,
-            short_reports=self._checks_code,
-            drops_answer=self._starts_afresh,
+            files, attached=runtime.hide_secrets(files.attached), may_write=may_write, patch_tool=patch_tool
         )
         self._check = AnswerCheck(
             runtime.workspace, self._request_text, files.texts, may_write=may_write, emptied=files.emptied
         )
 
-    def _read_requests(self, files: "TextFiles") -> None:
-        """Find the messages of the person in the running exchange, and what they ask for."""
+    def _begin_exchange(self) -> None:
+        """Forget the exchange before the running one."""
         if self._exchange != self.conversation.exchange:
             self._exchange = self.conversation.exchange
             self._requests, self._reminders, self._has_written, self._failure = [], [], False, ""
+            self._repeated_paths = []
+
+    def _read_requests(self, files: "TextFiles") -> None:
+        """Find the messages of the person in the running exchange, and what they ask for."""
         last = next((message for message in reversed(self.conversation.messages) if message.role == "user"), None)
         if last is None or last.text in self._reminders or any(last is request for request in self._requests):
             return
@@ -201,7 +193,7 @@ class TextEditing(Strategy):
         self._failure = ""
         if not self._has_changed:
             fault = "The model wrote what the file holds already, so nothing has changed"
-            return self._remind(self._unchanged_reminder, fault)
+            return self._remind(self._unchanged_reminder(turn), fault)
         fault = self._find_fault(turn)
         if fault is None or self._reminders:
             return "end"
@@ -234,21 +226,21 @@ class TextEditing(Strategy):
         self._reminders.append(reminder)
         return user_message(reminder)
 
-    @property
-    def _unchanged_reminder(self) -> str:
-        """Names the first failure of a report in the request, which the unchanged code has again."""
+    def _unchanged_reminder(self, turn: ProviderTurn) -> str:
+        """Names the first failure of a report in the request, which the unchanged code has again. The model sees that
+        code no more, because it would repeat it."""
+        from heald.agent.emptied_code import empty_bodies
         from heald.wires.pytest_report import read_failures
 
-        failures = read_failures(self._request_text) if self._checks_code else []
-        if not failures:
+        failures = read_failures(self._request_text)
+        files = cast("WireSession", self.conversation.session).text_files
+        if not failures or files is None:
             return UNCHANGED
-        return (AFRESH if self._may_start_afresh else SAME_CODE).format(failure=failures[0])
-
-    @property
-    def _starts_afresh(self) -> bool:
-        """Whether the model repeated code that fails and shall not see it again."""
-        opening = AFRESH.partition("{")[0]
-        return any(reminder.startswith(opening) for reminder in self._reminders)
+        paths = [str(call.input.get("path")) for call in turn.tool_calls]
+        if self._reminders or not all(empty_bodies(path, files.texts.get(path, "")) for path in paths):
+            return SAME_CONTENT.format(failure=failures[0])
+        self._repeated_paths = paths
+        return AFRESH.format(failure=failures[0])
 
     @property
     def _is_out_of_turns(self) -> bool:
@@ -295,10 +287,11 @@ class TextEditing(Strategy):
         from heald.agent.unfinished_function import find_unfinished
         from heald.agent.unused_parameter import find_unused
 
-        fault = find_unused(path, before, after)
-        if fault is not None or not self._checks_code:
-            return fault
-        return find_undefined(path, before, after) or find_unfinished(path, before, after, self._request_text)
+        return (
+            find_unused(path, before, after)
+            or find_undefined(path, before, after)
+            or find_unfinished(path, before, after, self._request_text)
+        )
 
 
 def resembles_change(turn: ProviderTurn) -> bool:

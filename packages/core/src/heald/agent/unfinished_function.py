@@ -15,15 +15,15 @@ def find_unfinished(path: str, before: str, after: str, request: str) -> str | N
         return None
     if find_syntax_problem(path, after) or find_syntax_problem(path, before):
         return None
-    had = _empty_functions(before)
-    names = [name for name in _empty_functions(after) if name in had]
+    had = empty_functions(before)
+    names = [name for name in empty_functions(after) if name in had]
     if not names:
         return None
     are = "have no body yet. Implement them" if len(names) > 1 else "has no body yet. Implement it"
     return f"{', '.join(names)} in {path} {are}, and write the complete file."
 
 
-def _empty_functions(text: str) -> list[str]:
+def empty_functions(text: str) -> list[str]:
     """The functions that only pass, by the name of their class and their own."""
     names: list[str] = []
 

@@ -11,9 +11,6 @@ from heald.wires.pytest_report import shorten_report
 from heald.wires.text_edits import FILES_HEADING
 
 _LINE_END = "\n"
-_LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "sh": "bash", "rs": "rust"} | {
-    name: name for name in ("html", "css", "json", "toml", "yaml", "sql", "go", "c", "cpp", "java", "xml")
-}
 
 
 def text_conversation(
@@ -57,20 +54,17 @@ def _without_answer(messages: list[Message]) -> list[Message]:
     return [*messages[: users[-2] + 1], *messages[users[-1] :]]
 
 
-def describe_files(texts: Mapping[str, str], *, languages: bool = False) -> str:
-    """Show files to the model, as the example does, or with their languages at the fences."""
-    parts = [
-        _written_file(path, text, _LANGUAGES.get(path.rpartition(".")[2], "") if languages else "")
-        for path, text in texts.items()
-    ]
+def describe_files(texts: Mapping[str, str]) -> str:
+    """Show files to the model, as the example does."""
+    parts = [_written_file(path, text) for path, text in texts.items()]
     return "\n\n".join([FILES_HEADING, *parts]) if parts else ""
 
 
-def _written_file(path: str, text: str, language: str = "") -> str:
+def _written_file(path: str, text: str) -> str:
     """A file as the model writes it. The fence is longer than those inside the file."""
     marks = "`" * max([3, *(len(run) + 1 for run in re.findall(r"^[ \t]{0,3}(`{3,})", text, re.M))])
     text = text.replace("\r\n", "\n").removesuffix(_LINE_END)
-    return f"{path}\n{marks}{language}\n{text}{_LINE_END}{marks}"
+    return f"{path}\n{marks}\n{text}{_LINE_END}{marks}"
 
 
 def _plain_text(message: Message) -> str:

@@ -24,13 +24,6 @@ You create and change files. Answer a request in two steps:
 2. Write each file that must be created or changed: its path alone on a line, then a fenced block with the complete \
 new content of the file. The block replaces the file, so repeat all lines that stay as they are and leave nothing out.
 Files that you do not write stay as they are. If nothing must change, answer in words."""
-PLAIN_INSTRUCTIONS = """\
-You are an expert programmer. Write each file that must be created or changed: its path alone on a line, then a fenced \
-block with the complete new content of the file. If nothing must change, answer in words."""
-STEPS_INSTRUCTIONS = """\
-You are an expert programmer. First say in two or three short sentences how the code must work. Then write each file \
-that must be created or changed: its path alone on a line, then a fenced block with the complete new content of the \
-file. If nothing must change, answer in words."""
 ANSWER_INSTRUCTIONS = """\
 Answer the question in words. No file is changed now: you may quote lines of the files."""
 FILES_HEADING = "These are files of the workspace:"
@@ -64,21 +57,8 @@ _LONG = 6_000
 """From this many characters on a model may write only the changes of a file: small models are bad at it."""
 
 
-TextStyle = Literal["example", "plain", "steps"]
-"""How a model is told to write files: by a description and an example, shortly, or shortly with a plan before them."""
-_STYLES: Mapping[TextStyle, str] = {"example": INSTRUCTIONS, "plain": PLAIN_INSTRUCTIONS, "steps": STEPS_INSTRUCTIONS}
-
-
 class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The files that a model may write as text."""
-
-    style: TextStyle = "example"
-    short_reports: bool = False
-    """Whether reports of tests in requests are shortened to their failures."""
-    drops_answer: bool = False
-    """Whether the model does not see its last answer, because it would repeat it."""
-    emptied: Mapping[str, str] = {}
-    """The attached files that are shown without the bodies of their functions, as they are shown."""
 
     write_tool: str = "write_file"
     edit_tool: str = "edit_file"
@@ -92,6 +72,9 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The sizes of the attached files, in characters."""
     texts: Mapping[str, str] = {}
     """The attached files."""
+    emptied: Mapping[str, str] = {}
+    """The attached files of which the model sees no bodies of functions, as it sees them. It repeated what they hold,
+    so it does not see its last answer either."""
     workspace_paths: frozenset[str] = frozenset()
     """The paths of the workspace."""
 
@@ -101,8 +84,7 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
         if not self.may_write:
             return ANSWER_INSTRUCTIONS
         is_long = any(size >= _LONG for size in self.sizes.values())
-        instructions = _STYLES[self.style]
-        return f"{instructions}\n\n{_PARTS_INSTRUCTIONS}" if is_long else instructions
+        return f"{INSTRUCTIONS}\n\n{_PARTS_INSTRUCTIONS}" if is_long else INSTRUCTIONS
 
     @property
     def format_size(self) -> int:
@@ -112,7 +94,7 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def example(self) -> tuple[Message, ...]:
         """A request and its answer, for a model that may write files."""
-        return EXAMPLE if self.may_write and self.style == "example" else ()
+        return EXAMPLE if self.may_write else ()
 
     @property
     def call_names(self) -> dict[str, list[str]]:
