@@ -58,6 +58,8 @@ NAMES = {
     "name": "name",
     "provider": "openai",
     "share": "share_1",
+    "fact": "f1",
+    "change": "chg_1",
     "lock": "lck_1",
     "system": "dsy_00000000000000000000",
     "response_id": "resp_00000000000000000000000000000000_1",
