@@ -25,6 +25,8 @@ TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("/memory", ("Nothing is remembered.",)),
     "plan": ("/plan off", ("Plan mode is off",)),
     "mode": ("/mode", ("The mode is auto",)),
+    "agents": ("/agents", ("There are no agents here",)),
+    "goal": ("/goal", ("There is no goal.",)),
     "jobs": ("/jobs", ("No command runs in the background.",)),
     "theme": ("/theme light", ("The theme is for a light background",)),
     "attempts": ("/attempts 2", ("/attempts N REQUEST",)),
@@ -56,7 +58,8 @@ async def test_each_command_does_what_the_help_states(tmp_path: Path) -> None:
     async with ScriptedServer(writer) as server, chat(server, tmp_path) as terminal:
         await terminal.shows("heald with m")
         await terminal.enter("Write it")
-        await terminal.shows("✎ a.txt +1 −0", "It is written.", "cost unknown")
+        screen = await terminal.shows("✓ create_file Write a.txt", "+alpha", "It is written.", "cost unknown")
+        assert screen.count("a.txt") == 1
         for line, texts in TYPED.values():
             await terminal.enter(line)
             await terminal.shows(*texts)

@@ -1,5 +1,6 @@
 """The pages about the command line: made from the schema of today, and every example is one that the parser takes."""
 
+import argparse
 import importlib.util
 import re
 import shlex
@@ -14,6 +15,7 @@ from heald.commands.options import walk_parsers
 from heald.config.document import parse_document
 from heald.config.paths import user_file
 from heald_cli.main import commands, parser
+from heald_cli.usage import CommandParser
 from repository import ROOT
 
 Capture = pytest.CaptureFixture[str]
@@ -57,9 +59,16 @@ def test_examples_are_accepted(words: list[str]) -> None:
 def test_each_command_has_its_part_with_an_example(command: str) -> None:
     part = CLI.partition(f"\n## {command}\n")[2].partition("\n## ")[0]
     assert f"heald {command}" in "".join(_CONSOLE.findall(part))
-    options = " ".join(below.format_help() for below in walk_parsers(parser(command)))
+    options = " ".join(_format_all_options(below) for below in walk_parsers(parser(command)))
     for flag in _FLAG.findall(part):
         assert flag in options, f"heald {command} has no {flag}"
+
+
+def _format_all_options(command: argparse.ArgumentParser) -> str:
+    """The help of a command with the options that only `--help-all` shows."""
+    if isinstance(command, CommandParser):
+        command.common_options = frozenset()
+    return command.format_help()
 
 
 def test_the_tables_are_made_from_the_schema_of_today() -> None:

@@ -1,14 +1,16 @@
 """Prompts and resources of MCP servers on the command line, and `heald mcp list`, `login` and `logout`."""
 
+import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from cli_bench import run_process, run_with
 from heald.core.messages import Text
-from heald.testing.server import ScriptedServer
+from heald.testing.server import Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald.tools.mcp import McpServer, McpServers
 from heald_cli.mcp_input import attach_resources, complete_resource, expand_prompt
@@ -95,3 +97,27 @@ async def test_chat_has_prompts_as_commands(tmp_path: Path) -> None:
             await terminal.enter("/exit")
             await terminal.shows("status 0")
     assert "Review a.py" in str(model.requests[0].body["messages"][-1]["content"])
+
+
+@NEEDS_TMUX
+async def test_chat_answers_while_a_server_starts(tmp_path: Path) -> None:
+    tools: list[list[str]] = []
+
+    def reply(request: Any) -> Reply:
+        tools.append([tool["function"]["name"] for tool in request.body["tools"]])
+        return wire_reply("chat", text=f"Answer {len(tools)}.")
+
+    slow = f"while [ ! -f {tmp_path}/go ]; do sleep 0.05; done; exec {shlex.join(forked_command(SERVER))}"
+    write(f"[mcp.feat]\ncommand = 'sh'\nargs = ['-c', {json.dumps(slow)}]\n")
+    await run_process("trust", "--yes")
+    async with ScriptedServer(reply) as model:
+        words = ["chat", "--model", "m", "--base-url", f"{model.url}/v1", "--data", str(tmp_path / "data")]
+        async with Tmux(tmp_path, *words) as terminal:
+            await terminal.shows("heald with m")
+            await terminal.enter("Hello")
+            await terminal.shows("MCP servers are still starting", "Answer 1.")
+            (tmp_path / "go").touch()
+            await terminal.enter("/feat:review a.py")
+            await terminal.shows("Answer 2.")
+    assert not [name for name in tools[0] if name.startswith("feat__")]
+    assert [name for name in tools[1] if name.startswith("feat__")]

@@ -30,7 +30,7 @@ TOKEN = "a-token-of-my-own-3141592653"
 _WORDS = {"serve": [], "build": [], "chat": [], "acp": [], "run": ["Hi"], "eval": ["shots"]}
 _NOT_SET: dict[str, set[str]] = {
     "serve": {"token", "json"},
-    "build": {"pictures", "text", "url", "video", "start", "force", "json", "help_all"},
+    "build": {"pictures", "picture_kind", "scale", "text", "url", "video", "start", "force", "json", "help_all"},
     "chat": {"folder", "prompt", "resume"},
     "acp": set(),
     "run": {"prompt", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},

@@ -4,9 +4,10 @@ Every problem is one sentence that begins with its place: a file and its line, a
 """
 
 import argparse
+import asyncio
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,21 @@ class OwnTools:
         self._servers = servers
         self.problems: list[str] = []
         """Sentences about servers that could not be started."""
+        self.on_problem: Callable[[str], object] | None = None
+        """Called with each problem of a server that starts in the background."""
+        self.starting: asyncio.Task[None] | None = None
+        """Starts the servers, if they start in the background."""
+
+    async def wait_started(self, seconds: float | None = None) -> bool:
+        """Wait for servers that start in the background. Returns whether all have started, or failed, by then."""
+        if self.starting is not None:
+            await asyncio.wait([self.starting], timeout=seconds)
+        return self.starting is None or self.starting.done()
+
+    def add_problem(self, sentence: str) -> None:
+        self.problems.append(sentence)
+        if self.on_problem is not None:
+            self.on_problem(sentence)
 
     @property
     def servers(self) -> "McpServers | None":
@@ -59,11 +75,12 @@ def builtin_names(names: Sequence[str]) -> list[str]:
 
 @asynccontextmanager
 async def open_own_tools(
-    options: argparse.Namespace, *, folders: Sequence[str | Path] = ()
+    options: argparse.Namespace, *, folders: Sequence[str | Path] = (), waits: bool = True
 ) -> AsyncGenerator[OwnTools]:
     """Load the tools and start the servers that the options name. With `--tools none` there are none.
 
-    The servers are informed of the folders. If one asks for a sign-in and this is a terminal, a browser opens.
+    The servers are informed of the folders. If one asks for a sign-in and this is a terminal, a browser opens. Without
+    `waits` the servers start in the background, unless one is required, and their tools come when they have started.
     """
     if options.tools == [NONE]:
         yield OwnTools()
@@ -86,19 +103,36 @@ async def open_own_tools(
                 raise
             problems.append(f"{error} Its tools are missing.")
     places = {server.name: server.where for server in named.servers}
+    waits = waits or any(server.required or "url" in server.table for server in named.servers)  # a sign-in prints
     sign_in = SignIn(open_sign_in if sys.stderr.isatty() else None)
-    names = ", ".join(config.name for config in configs)
-    show_progress(f"MCP server{'s' * (len(configs) > 1)} {names}", "starting")
-    async with McpServers(configs, on_failure=lambda _: None, sign_in=sign_in, folders=folders) as servers:
-        show_progress("")
-        own_tools = OwnTools(functions, servers)
-        own_tools.problems = problems
-        for name, fault in servers.failures.items():
-            sentence = f"{places[name]}: {fault} {failure_hint(servers.log(name))}"
-            if next(server for server in named.servers if server.name == name).required:
-                raise ConfigurationError(sentence)
-            own_tools.problems.append(f"{sentence} Its tools are missing.")
-        yield own_tools
+    servers = McpServers(configs, on_failure=lambda _: None, sign_in=sign_in, folders=folders)
+    own_tools = OwnTools(functions, servers)
+    own_tools.problems = problems
+    required = {server.name for server in named.servers if server.required}
+    async with AsyncExitStack() as stack:
+
+        async def start() -> None:
+            await stack.enter_async_context(servers)
+            for name, fault in servers.failures.items():
+                sentence = f"{places[name]}: {fault} {failure_hint(servers.log(name))}"
+                if name in required:
+                    raise ConfigurationError(sentence)
+                own_tools.add_problem(f"{sentence} Its tools are missing.")
+
+        if waits:
+            names = ", ".join(config.name for config in configs)
+            show_progress(f"MCP server{'s' * (len(configs) > 1)} {names}", "starting")
+            await start()
+            show_progress("")
+            yield own_tools
+            return
+        own_tools.starting = asyncio.create_task(start(), name="heald-mcp-start")
+        try:
+            yield own_tools
+        finally:
+            own_tools.starting.cancel()
+            with suppress(asyncio.CancelledError):
+                await own_tools.starting
 
 
 def print_problems(own_tools: OwnTools) -> None:

@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ import heald
 from example_counts import scaled
 from heald.core.events import ExchangeRequest
 from heald.core.json import encode
-from heald.core.messages import Image, Message, Text, ToolResult
+from heald.core.messages import Image, Message, Text, ToolResult, user_message
 from heald.providers.scripted import ScriptedCall, ScriptedRequest
 from heald.sessions import Sessions, SqliteStore
 from heald.tools.result_text import TEXT_BYTES
@@ -75,6 +76,32 @@ async def test_all_pages_together_are_the_result() -> None:
     assert whole is not None
     assert whole.characters == len(LONG)
     assert await agent.whole_result(whole.handle) == LONG
+
+
+@pytest.mark.parametrize(("text", "bytes_each"), [("line\n", 1), ("行\n", 2)])
+async def test_a_result_fills_an_eighth_of_the_context(text: str, bytes_each: int) -> None:
+    class Small(S):
+        def open_session(self, **options: Any) -> Any:
+            session: Any = super().open_session(**options)
+
+            async def context_window() -> int:
+                return 16_000
+
+            session.context_window = context_window
+            return session
+
+    @heald.tool
+    def log() -> str:
+        """A long log."""
+        return text * 20_000
+
+    agent = heald.Agent(Small([[S.call("log")], read_on, "Done."]), tools=[log], history=[user_message("word " * 800)])
+    events = [event async for event in agent.stream("Go.")]
+    results = [event.data.text for event in events if isinstance(event.data, ToolResult)]
+    assert len(results) == 2
+    for result in results:
+        assert 5_000 < len(result.encode()) < 6_700, "2,000 tokens of 3.2 bytes, and the note"
+        assert len(result) * bytes_each <= 6_700
 
 
 async def test_the_tool_is_offered_from_the_first_long_result_on() -> None:

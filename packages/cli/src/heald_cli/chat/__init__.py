@@ -116,10 +116,16 @@ async def _open_chat(
     settings: SessionSettings,
     sandbox: Sandbox,
     on_event: EventHandler,
+    *,
+    in_background: bool = False,
 ) -> AsyncGenerator[tuple[ChatSession, OwnTools]]:
-    """Open the conversation that the options name."""
+    """Open the conversation that the options name. With `in_background` MCP servers start beside it."""
     folders = [settings.workspace or "."]
-    async with open_own_tools(options, folders=folders) as own_tools, open_sessions(options.data) as sessions:
+    waits = not in_background or not settings.tools or bool(settings.agent)
+    async with (
+        open_own_tools(options, folders=folders, waits=waits) as own_tools,
+        open_sessions(options.data) as sessions,
+    ):
         chat = ChatSession(
             sessions,
             models,
@@ -174,7 +180,8 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
     paint = Colours(sys.stdout, theme=theme)
     screen = ChatScreen(sys.stdout, theme=theme, history=InputHistory(data_folder(options.data) / "chat-history"))
     display = EventDisplay(screen, paint)
-    async with _open_chat(options, models, settings, sandbox, display.on_event) as (chat, own_tools):
+    async with _open_chat(options, models, settings, sandbox, display.on_event, in_background=True) as opened:
+        chat, own_tools = opened
         console = ChatConsole(chat, screen, display, paint, options, own_tools.servers)
         try:
             screen.print(f"{paint('heald', BOLD)} with {chat.model} in {chat.folder}")
@@ -189,6 +196,7 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
                 console.note(reason)
             for problem in own_tools.problems:
                 console.note(problem)
+            own_tools.on_problem = console.note
             if options.resume is not None:
                 await console.show_history()
             if options.prompt:
@@ -196,5 +204,7 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
             await console.run()
         finally:
             name, is_stored = chat.session.session, chat.session.last_seq > 0
+    for folder in chat.kept_folders:
+        print(paint(f"Changes of a sub-agent that were not applied are in {folder}.", DIM))
     if is_stored:
         print(paint(f"heald chat --resume {name} continues from here.", DIM))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from heald.commands.terminal import choose_theme
 from heald.core.errors import ConfigurationError
 from heald.sessions.session_info import SessionInfo
+from heald_cli.chat.agents_command import run_agents_command
 from heald_cli.chat.attempts_command import run_attempts_command, undo_attempt
+from heald_cli.chat.goal_command import run_goal_command
 from heald_cli.chat.memory_command import run_memory_command
 from heald_cli.chat.planning import run_plan_command
 from heald_cli.chat.work_commands import compact_conversation, review_changes, show_diff, show_jobs
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from heald_cli.chat.console import ChatConsole
 
 _UNDO_LINES = 20
+_SERVER_SECONDS = 10.0
+"""Seconds that `/mcp` waits for servers that are starting."""
 _KEY_HELP = (
     "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs; with Ctrl-S the model",
     "sees them at its next turn, with Ctrl-X they interrupt it.",
@@ -39,6 +43,7 @@ async def run_command(console: "ChatConsole", text: str) -> None:
         if written is not None:
             await console.send_parts(text, [written.expand(rest.strip())], is_command=True)
             return
+        await console.chat.wait_for_servers()
         parts = await expand_prompt(console.servers, text)
         if parts is not None:
             await console.send_parts(text, parts)
@@ -158,6 +163,8 @@ async def _mcp(console: "ChatConsole", _: str) -> None:
     if servers is None:
         console.note("No MCP server is named; --mcp or an [mcp.NAME] table in heald.toml names one.")
         return
+    if not await console.chat.wait_for_servers(_SERVER_SECONDS):
+        console.note("Servers are still starting.")
     for name in servers.names:
         fault = servers.failures.get(name)
         tools = sum(tool.name.startswith(f"{name}__") for tool in servers.tools)
@@ -207,8 +214,16 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
         "run several agents in parallel: /attempts 3 REQUEST, with --check 'COMMAND', --model a,b or --agent a,b",
         _attempts,
     ),
+    "agents": (
+        "list sub-agents with their state, cost and changes; /agents N shows one, /agents apply N, /agents stop N",
+        run_agents_command,
+    ),
+    "goal": ("work until a check passes: /goal --check 'COMMAND' REQUEST; /goal stop ends it", run_goal_command),
     "jobs": ("list background commands, or /jobs N shows its output, /jobs stop N ends it", _jobs),
-    "review": ("let the model review the changes, or /review WHAT", review_changes),
+    "review": (
+        "let the model review the changes, /review main.. a branch with comments at lines, or /review WHAT",
+        review_changes,
+    ),
     "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
     "memory": (
         "list the facts that are remembered; /memory add TEXT, edit ID TEXT, keep ID, forget ID",

@@ -38,15 +38,21 @@ from heald_cli.transcript import Transcript
 
 if TYPE_CHECKING:
     from heald.tools.mcp import McpServers
+    from heald_cli.chat.goal_command import Goal
+    from heald_cli.subagents.sub_agent import SubAgent
 
 _log = logging.getLogger("heald.chat")
 _THINK_SECONDS = 0.4
 """Seconds after a call is shown in which a key press does not decide it."""
 _TWICE_SECONDS = 2.0
 _HISTORY_LINES = 60
+_CONNECT_AFTER = 0.3
+"""Seconds after the prompt at which the chat connects to the model: the prompt comes first."""
 _FRAME_SECONDS = 0.06
 _FOOTER_SECONDS = 0.5
 _JOB_COLUMNS, _MAX_JOB_ROWS = 32, 4
+_SERVER_SECONDS = 2.0
+"""Seconds that a request waits for MCP servers that are starting."""
 _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
@@ -76,6 +82,8 @@ class ChatConsole:
         """The options of `heald chat`, which attempts have too."""
         self.applied_seq: int | None = None
         """The last event when the result of an attempt was applied, until it is undone."""
+        self.goal: Goal | None = None
+        """What the model works towards until a check passes."""
         self.servers = servers
         self.screen = screen
         self.paint = paint
@@ -88,12 +96,15 @@ class ChatConsole:
         self._clipboard: asyncio.Task[None] | None = None
         self._checkpoint_problem = ""
         self._ended_jobs: list[BackgroundCommand] = []
+        chat.on_agent_end = self._note_agent_end
         self._bind_keys()
 
     async def run(self) -> None:
         """Read and send requests until the person quits."""
         self.follow_session()
+        self.screen.buffer.on_text_changed += self._on_typed
         loop = asyncio.get_running_loop()
+        connecting = loop.call_later(_CONNECT_AFTER, self.chat.session.connect_early)
         tasks = [
             loop.create_task(self._refresh(), name="heald-chat-refresh"),
             loop.create_task(self._process_requests(), name="heald-chat-requests"),
@@ -102,10 +113,17 @@ class ChatConsole:
         try:
             await self.screen.run()
         finally:
+            connecting.cancel()
             tasks += [self._clipboard] if self._clipboard is not None else []
+            tasks += [self.goal.task] if self.goal is not None and self.goal.task is not None else []
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+
+    def _on_typed(self, _: object) -> None:
+        """Connect to the model while a request is typed, if the last connection was closed meanwhile."""
+        if not self.chat.is_busy and len(self.screen.buffer.text) == 1:
+            self.chat.session.connect_early()
 
     def quit(self) -> None:
         self.screen.close()
@@ -328,6 +346,7 @@ class ChatConsole:
     async def _send(self, text: str, when_busy: WhenBusy) -> None:
         session = self.chat.session
         request = await asyncio.to_thread(attach_files, text, session.workspace, dict(self._pictures))
+        await self._wait_for_servers(text)
         resources, faults = await attach_resources(self.servers, text)
         for fault in [*request.faults, *faults]:
             self.screen.print(self.paint(sanitize_text(fault), YELLOW))
@@ -338,6 +357,13 @@ class ChatConsole:
         changed = "" if self.chat.is_busy else await self.chat.saved.describe_outside_changes()
         parts = [*request.parts, *resources, *([f"\n\n{changed}"] if changed else [])]
         await self.send_parts(text, parts, when_busy=when_busy)
+
+    async def _wait_for_servers(self, text: str) -> None:
+        """Let MCP servers that are starting finish: for a moment, or until they have if the request names one."""
+        names = self.servers.names if self.servers is not None else ()
+        is_named = any(f"@{name}:" in text for name in names)
+        if not await self.chat.wait_for_servers(None if is_named else _SERVER_SECONDS):
+            self.note("MCP servers are still starting; their tools join at the model's next turn.")
 
     async def send_parts(
         self,
@@ -385,7 +411,7 @@ class ChatConsole:
         while True:
             session = self.chat.session if self.chat.is_busy else None
             waiting = session.queued if session is not None else 0
-            self.screen.tail = [*self.display.tail, *self._job_rows()]
+            self.screen.tail = [*self.display.tail, *self._job_rows(), *self._agent_rows()]
             has_text = bool(self.screen.buffer.text)
             self.screen.status = self.display.status(busy=session is not None, waiting=waiting, has_text=has_text)
             if monotonic() >= footer_at:
@@ -416,6 +442,18 @@ class ChatConsole:
                 self._ended_jobs.append(job)
                 self.note(f"{describe_job(job)}; /jobs shows its output.")
         return rows[:_MAX_JOB_ROWS]
+
+    def _agent_rows(self) -> list[str]:
+        """The goal, and the sub-agents that work in the background, each with what it does now."""
+        rows = [f"  ◎ {self.goal.describe()}"] if self.goal is not None else []
+        if (sub_agents := self.chat.sub_agents) is not None:
+            rows += [f"  ⧗ {row}" for row in sub_agents.rows[:_MAX_JOB_ROWS]]
+        return [self.paint(truncate(sanitize_text(row), self.screen.columns), DIM) for row in rows]
+
+    def _note_agent_end(self, sub_agent: "SubAgent") -> None:
+        number = sub_agent.number
+        more = f", /agents apply {number} applies it" if sub_agent.has_changes else ""
+        self.note(f"{sub_agent.describe()}; /agents {number} shows it{more}.")
 
 
 def _handle(handler: Callable[[KeyPressEvent], object]) -> Callable[[KeyPressEvent], None]:

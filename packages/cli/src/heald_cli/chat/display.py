@@ -104,6 +104,8 @@ class EventDisplay:
         self._tail: list[str] = []
         self._next_render = 0.0
         self._asked: dict[str, str] = {}
+        self._decided: dict[str, str] = {}  # diffs that the person saw before a decision, by call
+        self._changes: dict[str, list[FileChanged]] = {}  # by call, until its line is printed
         self._programs = ProgramLines()
         self._activity = ""
         self._since: float | None = None  # when the exchange began, or when its conversation was resumed
@@ -170,8 +172,7 @@ class EventDisplay:
             case ToolOutputDelta(text=text) if text.strip():
                 self._activity = sanitize_text(text.strip().splitlines()[-1])
             case ToolCompleted() | ToolFailed():
-                line = call_line(event.data, self._asked.pop(event.data.id, ""), self._paint)
-                self._screen.print(self._programs.place(event.data.id, line))
+                self._show_call(event.data)
             case ToolCall(parent=str(parent)):
                 if line := self._programs.begin(event.data, self._asked.get(parent, "")):
                     self._screen.print(self._paint(line, DIM))
@@ -187,9 +188,10 @@ class EventDisplay:
                 self._note(describe_context(event.data))
             case AgentChanged():
                 self._note(describe_agent(event.data))
-            case FileChanged(path=path, diff=diff):
-                head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
-                self._screen.print(head, *diff_lines(diff, self._paint))
+            case FileChanged(cause=call) if call in self._asked:
+                self._changes.setdefault(call, []).append(event.data)
+            case FileChanged():
+                self._screen.print(*self._change_lines(event.data))
             case ServerToolCall(name=name, input=arguments):
                 self._activity = "waiting for a tool of the provider"
                 self._screen.print(self._paint(describe_server_call(name, arguments), DIM))
@@ -212,6 +214,7 @@ class EventDisplay:
                 self.question = None
                 self._asked.clear()
                 self._commands.clear()
+                self._decided.clear()
                 self._subagents.clear()
                 self._screen.print(*self._todo_rows(), self._paint(describe_exchange(event.data), DIM))
                 self._todo = []
@@ -220,6 +223,22 @@ class EventDisplay:
                     self.offer_plan(self.original_plan)
             case _:
                 pass
+
+    def _show_call(self, call: ToolCompleted | ToolFailed) -> None:
+        """Print the line of a finished call and what it changed, without what the person saw before a decision."""
+        asked = self._asked.pop(call.id, "")
+        changes = self._changes.pop(call.id, [])
+        decided = self._decided.pop(call.id, None)
+        line = call_line(call, asked if decided is None else "", self._paint)
+        self._screen.print(self._programs.place(call.id, line))
+        if decided and decided == "".join(change.diff for change in changes):
+            return
+        for change in changes:
+            self._screen.print(*self._change_lines(change, has_head=len(changes) > 1 or change.path not in asked))
+
+    def _change_lines(self, change: FileChanged, *, has_head: bool = True) -> list[str]:
+        head = f"✎ {sanitize_text(change.path)} {self._paint(count_changes(change.diff), DIM)}"
+        return [*([head] if has_head else []), *diff_lines(change.diff, self._paint)]
 
     def _show_output(self, result: ToolResult) -> None:
         """Show the end of the output of a command that failed, and of any other how long it is."""
@@ -362,6 +381,7 @@ class EventDisplay:
     def _resolve_approval(self, approval: str, decision: str) -> None:
         self._waiting = [request for request in self._waiting if request.approval != approval]
         if self.approval is not None and self.approval.approval == approval:
+            self._decided[self.approval.call_id] = self.approval.diff
             self._note(f"  {decision}")
             self.approval, self.is_refusing = None, False
         self._next_approval()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -40,7 +40,7 @@ from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.markdown_files import MarkdownFile
 from heald_cli.model_choice import check_chat_model
 from heald_cli.own_tools import OwnTools
-from heald_cli.project_agents import choose_agents
+from heald_cli.project_agents import choose_agents, load_agents
 from heald_cli.project_commands import load_commands
 from heald_cli.project_skills import load_skills
 from heald_cli.repository.checkpoint_store import CheckpointLimits
@@ -49,6 +49,10 @@ from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints
 from heald_cli.repository.exchange_history import UndoableExchange, list_exchanges
 from heald_cli.repository.undo import redo, undo
 from heald_server.models import KnownModels
+
+if TYPE_CHECKING:
+    from heald_cli.subagents.sub_agent import SubAgent
+    from heald_cli.subagents.sub_agents import SubAgents
 
 KIND = "chat"
 """The kind of these sessions: a server does not list them, since their workspace is a path."""
@@ -94,6 +98,12 @@ class ChatSession:
         self._opened_at = 0
         self.saved = ExchangeCheckpoints(None)
         """The checkpoints of the folder around each exchange."""
+        self.sub_agents: SubAgents | None = None
+        """The agents of files that the model may start. None if there are none."""
+        self.kept_folders: list[str] = []
+        """Worktrees of sub-agents with changes that were not applied."""
+        self.on_agent_end: Callable[[SubAgent], object] = lambda _: None
+        """Called with each sub-agent of the background that ended."""
 
     @property
     def session(self) -> Session:
@@ -108,6 +118,10 @@ class ChatSession:
     def edit_format_reason(self) -> str:
         """Why the model writes files as text; nothing if it calls tools."""
         return describe_format(self.session, self._settings.edit_format)
+
+    async def wait_for_servers(self, seconds: float | None = None) -> bool:
+        """Wait for MCP servers that are starting. Returns whether all have started, or failed, by then."""
+        return await self._own_tools.wait_started(seconds)
 
     @property
     def folder(self) -> str:
@@ -133,7 +147,7 @@ class ChatSession:
         self.check(self._settings.model)
         settings = msgspec.structs.asdict(self._settings)
         opened = await self._open(await self._sessions.create(kind=KIND, **settings), self._settings)
-        await self.close()
+        await self._close_session()
         self._session = opened
 
     async def resume(self, info: SessionInfo, model: str | None = None) -> None:
@@ -153,7 +167,7 @@ class ChatSession:
             self._held = None
             raise
         self._opened_at = opened.last_seq
-        await self.close()
+        await self._close_session()
         self._session, self._settings = opened, settings
 
     async def change_model(self, name: str) -> None:
@@ -271,6 +285,10 @@ class ChatSession:
 
     async def close(self) -> None:
         """Close the session. One without events is deleted."""
+        await self._close_session()
+        await self._close_sub_agents()
+
+    async def _close_session(self) -> None:
         session, self._session = self._session, None
         if session is None:
             return
@@ -282,6 +300,8 @@ class ChatSession:
 
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
+        if settings.agent or not settings.tools:
+            await self._own_tools.wait_started()  # an agent may name their tools
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools.sources()]
         saved = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data, self._limits)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
@@ -289,9 +309,10 @@ class ChatSession:
         extras = self._extras.collect(
             self.folder, settings.instructions, has_tools=bool(tools), names_changes=False, memory=self.memory
         )
+        sub_agents = self._find_sub_agents(settings, model, tools, extras)
         session = await self._sessions.open(
             info.id,
-            **self._agent_options(settings, model, tools, extras),
+            **self._agent_options(settings, model, [*tools, *sub_agents.tools()] if sub_agents else tools, extras),
             after_crash=self._after_crash,
             middleware=[saved.wait_until_saved, *extras.middleware],
         )
@@ -300,7 +321,61 @@ class ChatSession:
         session.subscribe(saved.on_event)
         session.subscribe(self._receive)
         self.saved = saved
+        await self._close_sub_agents()
+        self.sub_agents = sub_agents
+        if sub_agents is not None:
+            session.subscribe(sub_agents.on_event)
         return session
+
+    def _find_sub_agents(
+        self, settings: SessionSettings, model: ModelLike, tools: Sequence[ToolLike], extras: FolderExtras
+    ) -> "SubAgents | None":
+        """Return the agents of files that the model may start. A conversation without tools, and one of an agent of a
+        file, has none."""
+        files = load_agents(self.folder) if tools and not settings.agent else None
+        if files is None or not files.by_name:
+            return None
+        from heald_cli.subagents.sub_agents import SubAgents
+
+        def make_setup(sandbox: Sandbox) -> AgentSetup:
+            builtin = named_tools(settings.tools, sandbox)
+            agent_tools = AgentTools(
+                [*builtin, *self._own_tools.sources()],
+                self._own_tools,
+                sandbox,
+                folder_tools=extras.tools,
+                is_limited=ALL not in settings.tools,
+            )
+            return AgentSetup(
+                model=model,
+                open_model=self._models.open,
+                find_tools=agent_tools.find,
+                instructions=extras.instructions,
+            )
+
+        sub_agents = SubAgents(
+            files,
+            self.folder,
+            self.data,
+            self._limits,
+            make_setup,
+            lambda worktree: self._extras.collect(self.folder, worktree=worktree, names_changes=False),
+            unsandboxed=self._sandbox.unsandboxed,
+        )
+        sub_agents.on_end = self._report_agent
+        return sub_agents
+
+    def _report_agent(self, sub_agent: "SubAgent") -> None:
+        """Show the model the answer of a sub-agent that ended in the background, unless it waits for it itself."""
+        from heald_cli.subagents.sub_agents import report_message
+
+        self.on_agent_end(sub_agent)
+        if self._session is not None and not sub_agent.is_reported and sub_agent.status != "cancelled":
+            self._session.notify_model(report_message(sub_agent))
+
+    async def _close_sub_agents(self) -> None:
+        sub_agents, self.sub_agents = self.sub_agents, None
+        self.kept_folders += await sub_agents.close() if sub_agents is not None else []
 
     def _agent_options(
         self, settings: SessionSettings, model: ModelLike, tools: Sequence[ToolLike], extras: FolderExtras

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from heald.commands.terminal import BOLD, GREEN, RED
 from heald.core.errors import ConfigurationError
 from heald.core.messages import Message, Text
+from heald.tools.git.repository import find_repository
 from heald.tools.sanitize import sanitize_text
 from heald.tools.shell.background_commands import BackgroundCommand
 from heald_cli.approval_view import diff_lines
+from heald_cli.repository.branch_diff import RANGE, read_branch_diff
 
 if TYPE_CHECKING:
     from heald_cli.chat.console import ChatConsole
@@ -25,6 +27,13 @@ _REVIEW = (
 )
 
 
+_BRANCH_REVIEW = (
+    "Review the commits {commits}, shown below with the line numbers of the new files. Look for mistakes, missing "
+    "cases and tests, and unclear names. Write one comment a line, as path:line: comment, the most serious first. "
+    "Change nothing."
+)
+
+
 async def show_diff(console: "ChatConsole", path: str) -> None:
     """Show the changes of files that the conversation made."""
     diff = await console.chat.diff(path)
@@ -35,7 +44,10 @@ async def show_diff(console: "ChatConsole", path: str) -> None:
 
 
 async def review_changes(console: "ChatConsole", what: str) -> None:
-    """Ask the model for a review of the changes, or of what was named."""
+    """Ask the model for a review of the changes, of a range of commits such as `main..`, or of what was named."""
+    if RANGE.fullmatch(what):
+        await _review_branch(console, what)
+        return
     diff = await console.chat.diff()
     if not what and not diff:
         console.note("This conversation changed nothing to review; /review PATH reviews a file.")
@@ -43,6 +55,20 @@ async def review_changes(console: "ChatConsole", what: str) -> None:
     request = _REVIEW.format(what=what or "the changes that this conversation made, shown below")
     parts = [request] if what else [request, f"```diff\n{diff[:_MAX_OUTPUT]}\n```"]
     await console.send_parts(request, parts)
+
+
+async def _review_branch(console: "ChatConsole", commits: str) -> None:
+    """Ask the model for a review of a range of commits, with comments at lines."""
+    repository = await asyncio.to_thread(find_repository, console.chat.folder)
+    if repository is None:
+        raise ConfigurationError("This folder is in no git repository, so there are no commits to review.")
+    diff = await asyncio.to_thread(read_branch_diff, repository, commits)
+    if not diff:
+        console.note(f"{commits} changes nothing.")
+        return
+    request = _BRANCH_REVIEW.format(commits=commits)
+    rest = f"\n… {len(diff) - _MAX_OUTPUT:,} more characters; read the files." if len(diff) > _MAX_OUTPUT else ""
+    await console.send_parts(request, [request, f"```diff\n{diff[:_MAX_OUTPUT]}\n```{rest}"])
 
 
 async def compact_conversation(console: "ChatConsole", word: str) -> None:

@@ -5,7 +5,8 @@ import asyncio
 import base64
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from heald_cli.repository.run_checkpoints import RunCheckpoints
 
 _TICK_SECONDS = 0.25
+_LAST = "last"
 EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
 EXAMPLES = """examples:
@@ -43,6 +45,7 @@ EXAMPLES = """examples:
   heald run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   heald run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image a.png "Build this"
   heald run --agent reviewer --workspace . "Review the last commit"
+  heald run --resume --permissions inside "Now add a test"
   heald run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
   heald run --attempts 3 --check "pytest -q" --permissions auto "Fix the failing test"
   heald run --attempts 2 --model openai/gpt-5 --model anthropic/claude-sonnet-4-6 --permissions auto "Fix it" --apply 2
@@ -65,6 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     attempts.add_argument("--apply", type=int, metavar="N", help="apply this attempt without a question")
     attempts.add_argument("--attempts-log", metavar="FILE", help="write every event of all attempts, a JSON line each")
     attempts.add_argument("--keep", action="store_true", help="keep the worktrees, and print their paths")
+    parser.add_argument(
+        "--resume",
+        nargs="?",
+        const=_LAST,
+        metavar="SESSION",
+        help="continue the last conversation of the folder, or this one; what follows is stored in it",
+    )
     parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
     parser.add_argument(
         "--stream", action="store_true", help="print text to a pipe or file while it arrives, also if it is discarded"
@@ -74,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     protect_memory()
     hide_in_warnings()
+    if options.resume is not None:
+        return _resume(options)
     question = _question(options)
     if options.agent and options.attempts is not None:
         return _run_agents(options, question)
@@ -100,6 +112,28 @@ def run(options: argparse.Namespace) -> int:
     guard.check()
     if not options.json and agent.workspace.is_project and result.files:
         print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
+    return EXIT_CODES[result.status]
+
+
+def _resume(options: argparse.Namespace) -> int:
+    """Continue a stored conversation."""
+    if options.prompt is None and options.resume != _LAST and not options.resume.startswith("ses"):
+        options.prompt, options.resume = options.resume, _LAST  # heald run --resume "Now add a test"
+    if options.attempts is not None or options.apply is not None or options.check or options.keep:
+        raise ConfigurationError("--resume continues one conversation; --attempts begins several.")
+    if len(options.model or ()) > 1:
+        raise ConfigurationError("--resume continues with one model; give one --model.")
+    from heald_cli.resumed_run import run_resumed
+
+    question = _question(options)
+    show = JsonPrinter() if options.json else ConsolePrinter(stream=options.stream)
+
+    async def run_shown() -> tuple[OutputGuard, AgentResult]:
+        async with _refreshed(show):
+            return await run_resumed(options, question, show)
+
+    guard, result = asyncio.run(run_shown())
+    guard.check()
     return EXIT_CODES[result.status]
 
 
@@ -199,6 +233,16 @@ async def _hide_in_attachments(agent: Agent, question: Message) -> Message:
 
 
 async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
+    async with _refreshed(show), agent:
+        with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
+        return await agent.run(question)
+
+
+@asynccontextmanager
+async def _refreshed(show: JsonPrinter | ConsolePrinter) -> AsyncGenerator[None]:
+    """Refresh the status line for the duration of the block."""
+
     async def refresh_status() -> None:
         while isinstance(show, ConsolePrinter):
             await asyncio.sleep(_TICK_SECONDS)
@@ -206,10 +250,7 @@ async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrint
 
     refreshing = asyncio.create_task(refresh_status(), name="heald-run-status")
     try:
-        async with agent:
-            with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
-                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
-            return await agent.run(question)
+        yield
     finally:
         refreshing.cancel()
 

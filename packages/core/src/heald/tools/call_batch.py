@@ -1,15 +1,16 @@
 """Runs the calls of one message and collects their results in call order.
 
-Each call runs in its own task, so that a call that ignores cancellation can be abandoned. Every call gets a result,
-also after cancellation.
+Each call runs in its own task, so that a call that ignores cancellation can be abandoned. Calls of functions that never
+wait need none: nothing could cancel them. Every call gets a result, also after cancellation.
 """
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Generator, Mapping, Sequence
+from contextvars import copy_context
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -86,7 +87,9 @@ class CallBatch:
             if access := planned.access if len(ready) == 1 else self._access(planned, ready):
                 running.ticket = self._runtime.locks.ticket(access)
         try:
-            if ready:
+            if self._never_wait(ready):
+                await self._run_at_once(ready)
+            elif ready:
                 await self._run_in_tasks(ready)
         except asyncio.CancelledError:
             await self._stop()
@@ -94,6 +97,31 @@ class CallBatch:
         finally:
             if self._open:
                 self.refuse(_CANCELLED, "cancelled")
+
+    def _never_wait(self, ready: list[tuple[RunningCall, PlannedCall]]) -> bool:
+        """Whether every call can be run without a task: its function never waits, and nothing else holds it up."""
+        if self._slots is not None or not self._runtime.is_plain:
+            return False
+        for running, planned in ready:
+            if not planned.tool.never_waits or running.ticket is not None:
+                return False
+            if self._runtime.decide(planned).verdict != "allow":
+                return False
+        return True
+
+    async def _run_at_once(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
+        """Run calls one after another within this step. A task does what is left of one whose result takes longer."""
+        for running, planned in ready:
+            work = self._work(running, planned, allowed=True)
+            context = copy_context()  # a function that sets a variable sets its own
+            try:
+                awaited: object = context.run(work.send, None)
+            except StopIteration:
+                continue
+            running.task = self._loop.create_task(_continue(_Suspended(work, awaited)), context=context)
+        if self._open:
+            self._done = self._loop.create_future()
+            await self._done
 
     async def _run_in_tasks(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
         self._done = self._loop.create_future()
@@ -147,9 +175,9 @@ class CallBatch:
             return planned.access
         return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
 
-    async def _work(self, running: RunningCall, planned: PlannedCall) -> None:
+    async def _work(self, running: RunningCall, planned: PlannedCall, *, allowed: bool = False) -> None:
         try:
-            if self._runtime.decide(planned).verdict != "allow":
+            if not allowed and self._runtime.decide(planned).verdict != "allow":
                 planned = await self._runtime.permit(planned, self._emit)
                 self._lock_changed_access(running, planned)
             if running.ticket is not None:
@@ -216,6 +244,8 @@ class CallBatch:
         elif tool.on_client:
             self._on_client[call.id] = None
             self._report_waiting()
+        if tool.never_waits:
+            return
         running.timed = True
         runtime.timer.start(running, tool.timeout if tool.timeout is not None else runtime.timeout, self._time_out)
 
@@ -283,12 +313,14 @@ class CallBatch:
             self._done.set_result(None)
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
-        limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
         mask = self._runtime.secret_mask
         content = mask.hide_content(output.content)
         if path := self._runtime.secret_path(planned):
             content = _hide_all_values(content, path)
         is_inner = running.call.parent is not None  # a program reads its result, not the model
+        limit = planned.tool.max_output
+        if limit is None:
+            limit = self._runtime.max_output if is_inner else self._runtime.output_limit(content)
         content, whole = self._runtime.fit_content(content, limit, offer_rest=not is_inner)
         if planned.changed and not is_inner:
             content = _with_note(
@@ -312,7 +344,7 @@ class CallBatch:
         content: Parts = self._runtime.secret_mask.hide_content(output.content)
         if not isinstance(content, str) and is_too_large(content):
             content = [part for part in content if isinstance(part, Text)]
-        content, whole = self._runtime.fit_content(content, self._runtime.max_output)
+        content, whole = self._runtime.fit_content(content, self._runtime.output_limit(content))
         if whole is not None:  # the first page lacks the note
             content = _with_note(content, f"[The result is partial. {result.text}]")
         return msgspec.structs.replace(result, content=content, truncated=True, whole=whole)
@@ -330,7 +362,8 @@ class CallBatch:
         text = describe_exception(error, self._runtime.workspace.root)
         if running.planned is not None and (path := self._runtime.secret_path(running.planned)):
             text = hide_file_values(text, path)
-        text, cut = truncate_content(self._runtime.secret_mask.hide(text), self._runtime.max_output)
+        text = self._runtime.secret_mask.hide(text)
+        text, cut = truncate_content(text, self._runtime.output_limit(text))
         status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
         if running.started and status in ("invalid_input", "unknown_tool"):
             status = "error"  # those statuses are for calls that never started
@@ -339,6 +372,31 @@ class CallBatch:
     def _timeout(self, running: RunningCall) -> ToolResult:
         after = monotonic() - running.started
         return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
+
+
+class _Suspended:
+    """A coroutine that was begun outside of a task, with what it waits for."""
+
+    def __init__(self, work: Coroutine[Any, Any, None], awaited: object) -> None:
+        self._work = work
+        self._awaited = awaited
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        awaited = self._awaited
+        while True:
+            try:
+                try:
+                    yield awaited
+                except BaseException as error:
+                    awaited = self._work.throw(error)
+                else:
+                    awaited = self._work.send(None)
+            except StopIteration:
+                return
+
+
+async def _continue(suspended: _Suspended) -> None:
+    await suspended
 
 
 def _report_abandoned(running: RunningCall) -> None:

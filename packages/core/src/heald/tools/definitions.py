@@ -144,6 +144,12 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True, metaclass=Check
         """Checks arguments by the schema."""
         return Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
 
+    @cached_property
+    def never_waits(self) -> bool:
+        """Whether a call never waits for anything, so that it is run at once. Known of coroutine functions without
+        `await` that `heald.tool` made a tool of."""
+        return False
+
     @property
     def name(self) -> str:
         """The name of the tool."""

@@ -8,8 +8,10 @@ The values that a generator yields are the pieces of its result.
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dis import opmap
 from functools import partial
 from os import PathLike
+from types import CodeType
 from typing import Annotated, Any, Generic, cast, get_args, get_origin, overload
 
 import msgspec
@@ -28,6 +30,7 @@ from heald.tools.type_schema import TypeSchema, slim_schema
 from heald.tools.workspace.base import Workspace
 
 Function = Callable[..., Any]
+_YIELD = opmap["YIELD_VALUE"]
 
 
 class FunctionTool(Tool, Generic[Parameters, ReturnT], frozen=True, kw_only=True):
@@ -125,9 +128,17 @@ def tool_of(
         return function(**arguments) if is_async else run_plain(partial(function, **arguments), tool_name)
 
     definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
-    return FunctionTool(
+    made = FunctionTool(
         definition=definition, run=run, convert=convert, function=function, deps_types=deps_types, **options
     )
+    vars(made)["never_waits"] = is_async and not gives_pieces and _never_waits(function)
+    return made
+
+
+def _never_waits(function: Function) -> bool:
+    """Whether a coroutine function has no `await`, `async for` or `async with`: each of them is compiled to a yield."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    return code is not None and inspect.iscoroutinefunction(function) and _YIELD not in code.co_code[::2]
 
 
 async def _run_pieces(made: Any, ctx: ToolContext, name: str) -> Any:

@@ -17,7 +17,7 @@ from heald.core.arguments import check_value
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
-from heald.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
+from heald.core.messages import Text, ToolCall, ToolDefinition, ToolResult, WholeResult
 from heald.tools.approvals import Approval, ApprovalQuestion, PendingApprovals, digest_of
 from heald.tools.asked_files import decide_asked_file, find_asked_file
 from heald.tools.call_account import CallAccount
@@ -164,6 +164,9 @@ class ToolRuntime:
         self.timer = DeadlineTimer()
         self.timeout = timeout
         self.max_output = max_output
+        """The most characters of a result that the model gets at once."""
+        self.output_bytes: int | None = None
+        """The most bytes of it: a share of the model's context, once that is known."""
         self.concurrency = concurrency
         self._wrap(middleware, cache)
 
@@ -171,7 +174,8 @@ class ToolRuntime:
         self.middleware = middleware
         self._checks = [layer.check for layer in middleware if isinstance(layer, CheckingMiddleware)]
         self._cache = cache
-        self._is_plain = not middleware and cache is None
+        self.is_plain = not middleware and cache is None
+        """Whether nothing is run around a tool."""
         self._run: Next = _compose(middleware, self._invoke)
 
     def change_agent(
@@ -474,7 +478,7 @@ class ToolRuntime:
 
     def run(self, planned: PlannedCall, context: ToolContext) -> Awaitable[Any]:
         """Run the tool through the middleware."""
-        if self._is_plain:
+        if self.is_plain:
             return planned.tool.run(planned.values, context)
         return self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
 
@@ -493,6 +497,17 @@ class ToolRuntime:
         finally:
             self._cache.finish(tool.name, invocation.arguments, self.workspace)
         return value
+
+    def output_limit(self, content: Parts) -> int:
+        """Return the characters of a result that the model gets at once."""
+        if self.output_bytes is None:
+            return self.max_output
+        texts = [content] if isinstance(content, str) else [part.text for part in content if isinstance(part, Text)]
+        characters = sum(map(len, texts))
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        if size <= self.output_bytes:
+            return self.max_output
+        return min(self.max_output, self.output_bytes * characters // size)
 
     def fit_content(self, content: Parts, limit: int, *, offer_rest: bool = True) -> tuple[Parts, WholeResult | None]:
         """Return the content if the model may get it at once, else its first page and the handle of the whole. With

@@ -161,7 +161,8 @@ def read_result_tool() -> Tool:
         text = await ctx.host.whole_results.read(handle)
         if offset >= len(text):
             raise ToolFault(f"The result has {len(text):,} characters; {offset:,} is behind its end.", "behind_the_end")
-        end = page_end(text, offset, ctx.host.max_output)
+        page = text[offset : offset + ctx.host.max_output]
+        end = page_end(text, offset, ctx.host.output_limit(page))
         return ToolOutput(content=_with_note(text, offset, end, handle), summary=f"{offset:,} to {end:,}")
 
     return read_result
