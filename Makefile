@@ -174,6 +174,7 @@ bench: .venv-bench/ready
 	$(BIN)/python -m benchmarks.websocket
 	$(BIN)/python -m benchmarks.startup $(QUICK)
 	$(BIN)/python -m benchmarks.live $(QUICK)
+	$(BIN)/python -m benchmarks.first_token $(QUICK)
 	$(BIN)/python -m benchmarks.fan_out $(QUICK)
 	$(BIN)/python -m benchmarks.server --quick
 	$(BIN)/python -m benchmarks.strangers

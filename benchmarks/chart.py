@@ -45,7 +45,7 @@ _STYLE = """
 
 def draw(figures: Figures) -> str:
     """The whole picture, as SVG."""
-    width = _LABELS + len(SCENARIOS) * (_PANEL + _GAP)
+    width = _LABELS + len(figures.scenarios) * (_PANEL + _GAP)
     height = _HEAD + len(ROWS) * _ROW + _FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -53,7 +53,7 @@ def draw(figures: Figures) -> str:
         f"<style>{_STYLE}</style>",
         *_labels(),
     ]
-    for number, (scenario, title) in enumerate(SCENARIOS.items()):
+    for number, (scenario, title) in enumerate(figures.scenarios.items()):
         parts += _panel(figures, scenario, title, _LABELS + number * (_PANEL + _GAP))
     note = f"CPU as a multiple of a bare loop (dashed line: 1), logarithmic. Measured {figures.measured}."
     parts.append(f'<text class="tick" x="0" y="{height - 8}">{escape(note)}</text>')

@@ -17,6 +17,8 @@ FILE = Path(__file__).with_name("figures.json")
 SCENARIOS: Mapping[str, str] = {
     "text-1000": "1,000 text deltas",
     "turns-20": "20 tool turns",
+    "calls-8": "eight parallel calls",
+    "text-1": "one short answer",
     "history-20": "the same after 200 turns",
     "args-200k": "200 KB of arguments",
 }
@@ -45,6 +47,12 @@ class Figures:
 
     def get(self, row: str, scenario: str) -> Range | None:
         return self.multiples.get(row, {}).get(scenario)
+
+    @property
+    def scenarios(self) -> Mapping[str, str]:
+        """The titles of the scenarios that were measured."""
+        measured = {scenario for ranges in self.multiples.values() for scenario in ranges}
+        return {scenario: title for scenario, title in SCENARIOS.items() if scenario in measured}
 
     def as_json(self) -> dict[str, Any]:
         return {"measured": self.measured, "machine": self.machine, "multiples": self.multiples}
@@ -78,9 +86,10 @@ def write(figures: Figures, path: Path = FILE) -> None:
 
 def costs_table(figures: Figures) -> str:
     """The table of the page, as GitHub markdown."""
-    lines = ["| row | " + " | ".join(SCENARIOS.values()) + " |", "|---" * (len(SCENARIOS) + 1) + "|"]
+    scenarios = figures.scenarios
+    lines = ["| row | " + " | ".join(scenarios.values()) + " |", "|---" * (len(scenarios) + 1) + "|"]
     for row, title in ROWS.items():
-        cells = [_format_range(figures.get(row, scenario)) for scenario in SCENARIOS]
+        cells = [_format_range(figures.get(row, scenario)) for scenario in scenarios]
         lines.append(f"| {title.replace('heald.Agent', '`heald.Agent`')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import re
+import ssl
 import sys
 from functools import cache
 from typing import Protocol, cast
@@ -44,7 +45,7 @@ class WireStreams(Protocol):
     """What a module of `streams` offers."""
 
     def text(self, model: str, deltas: tuple[str, ...]) -> Stream: ...
-    def call(self, model: str, call: Call) -> Stream: ...
+    def calls(self, model: str, calls: tuple[Call, ...]) -> Stream: ...
     def results(self, body: bytes, start: int = 0) -> int: ...
 
 
@@ -168,10 +169,9 @@ def _results(wire: Wire, model: str, body: bytes) -> int:
 
 @cache
 def _stream(wire: Wire, model: str, results: int) -> Stream:
-    answer = scenario(model).answer(results)
-    if isinstance(answer, Call):
-        return _STREAMS[wire].call(model, answer)
-    return _STREAMS[wire].text(model, tuple(answer))
+    load = scenario(model)
+    calls = load.calls(results)
+    return _STREAMS[wire].calls(model, calls) if calls else _STREAMS[wire].text(model, load.text)
 
 
 @cache
@@ -203,12 +203,16 @@ def _plain(status: bytes, body: bytes) -> bytes:
     return head % (status, len(body)) + body
 
 
-async def serve(port: int, *, until_eof: bool) -> None:
+async def serve(port: int, *, until_eof: bool, certificate: str | None = None) -> None:
     """Listens until cancelled, or until standard input ends: no server outlives a killed benchmark."""
     loop = asyncio.get_running_loop()
     metronome = Metronome()
     stats = Stats(metronome)
-    server = await loop.create_server(lambda: Connection(metronome, stats), "127.0.0.1", port, backlog=4096)
+    tls: ssl.SSLContext | None = None
+    if certificate is not None:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(certificate)
+    server = await loop.create_server(lambda: Connection(metronome, stats), "127.0.0.1", port, backlog=4096, ssl=tls)
     print(json.dumps({"ready": True, "port": server.sockets[0].getsockname()[1]}), flush=True)
     if until_eof:
         await loop.run_in_executor(None, sys.stdin.read)
@@ -220,8 +224,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A loopback server that speaks the four wires.")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: any free one)")
     parser.add_argument("--until-eof", action="store_true", help="end when standard input ends")
+    parser.add_argument("--certificate", metavar="FILE", help="speak TLS with this certificate and its key")
     options = parser.parse_args()
-    asyncio.run(serve(options.port, until_eof=options.until_eof))
+    asyncio.run(serve(options.port, until_eof=options.until_eof, certificate=options.certificate))
 
 
 if __name__ == "__main__":

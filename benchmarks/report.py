@@ -8,8 +8,9 @@ from benchmarks.results import Figures, Results
 from benchmarks.scenarios import scenario
 
 _TITLES = {
-    "text": "{} text deltas in a burst",
+    "text": "{} text deltas in a burst, with a fresh agent",
     "turns": "{} turns with a tool call, and a final text",
+    "calls": "{} calls in one message, and a final text",
     "history": "{} turns with a tool call, and a final text, after {past} turns that were held before",
     "args": "a tool call with {} bytes of arguments in 8-byte deltas",
     "paced": "{} text deltas at 50 a second",

@@ -18,22 +18,28 @@ def text(model: str, deltas: Sequence[str]) -> Stream:
     )
 
 
-def call(model: str, call: Call) -> Stream:
-    start: Json = {
-        "index": 0,
+def calls(model: str, calls: Sequence[Call]) -> Stream:
+    message: Json = {"role": "assistant", "content": None, "tool_calls": [_start(0, calls[0])], "refusal": None}
+    deltas = [_delta(model, message, "")]
+    for index, call in enumerate(calls):
+        if index:
+            deltas.append(_delta(model, {"tool_calls": [_start(index, call)]}, ""))
+        deltas += [
+            _delta(model, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, piece)
+            for piece in call.deltas
+        ]
+    return Stream(
+        opening=(deltas[0],), deltas=tuple(deltas[1:]), closing=_closing(model, "tool_calls", len(deltas) - 1)
+    )
+
+
+def _start(index: int, call: Call) -> Json:
+    return {
+        "index": index,
         "id": f"call_bench{call.number:019d}",
         "type": "function",
         "function": {"name": call.name, "arguments": ""},
     }
-    message: Json = {"role": "assistant", "content": None, "tool_calls": [start], "refusal": None}
-    return Stream(
-        opening=(_delta(model, message, ""),),
-        deltas=tuple(
-            _delta(model, {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}, piece)
-            for piece in call.deltas
-        ),
-        closing=_closing(model, "tool_calls", len(call.deltas)),
-    )
 
 
 def results(body: bytes, start: int = 0) -> int:

@@ -26,13 +26,17 @@ def text(model: str, deltas: Sequence[str]) -> Stream:
     )
 
 
-def call(model: str, call: Call) -> Stream:
-    if sum(map(len, call.deltas)) < _WHOLE_BELOW:
-        part: Json = {
-            "functionCall": {"name": call.name, "args": call.arguments},
-            "thoughtSignature": _SIGNATURE,
-        }
-        return Stream(opening=(), deltas=(_chunk(model, part, 1, True),), closing=())
+def calls(model: str, calls: Sequence[Call]) -> Stream:
+    if any(sum(map(len, call.deltas)) >= _WHOLE_BELOW for call in calls):
+        return _long_call(model, calls[0])
+    parts: list[Json] = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in calls]
+    parts[0]["thoughtSignature"] = _SIGNATURE
+    last = len(parts)
+    chunks = tuple(_chunk(model, part, number, number == last) for number, part in enumerate(parts, 1))
+    return Stream(opening=(), deltas=chunks, closing=())
+
+
+def _long_call(model: str, call: Call) -> Stream:
     start: Json = {
         "functionCall": {"name": call.name, "willContinue": True},
         "thoughtSignature": _SIGNATURE,

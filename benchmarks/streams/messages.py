@@ -11,25 +11,28 @@ _PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 
 def text(model: str, deltas: Sequence[str]) -> Stream:
     return Stream(
-        opening=(_start(model), _block({"type": "text", "text": ""}), _PING),
-        deltas=tuple(_delta({"type": "text_delta", "text": piece}) for piece in deltas),
+        opening=(_start(model), _block(0, {"type": "text", "text": ""}), _PING),
+        deltas=tuple(_delta(0, {"type": "text_delta", "text": piece}) for piece in deltas),
         closing=_closing("end_turn", len(deltas)),
     )
 
 
-def call(model: str, call: Call) -> Stream:
-    block: Json = {
-        "type": "tool_use",
-        "id": f"toolu_01Bench{call.number:017d}",
-        "name": call.name,
-        "input": {},
-        "caller": {"type": "direct"},
-    }
-    pieces = ("", *call.deltas)
+def calls(model: str, calls: Sequence[Call]) -> Stream:
+    events: list[bytes] = []
+    for index, call in enumerate(calls):
+        block: Json = {
+            "type": "tool_use",
+            "id": f"toolu_01Bench{call.number:017d}",
+            "name": call.name,
+            "input": {},
+            "caller": {"type": "direct"},
+        }
+        events += [_stop(index - 1), _block(index, block)] if index else [_block(index, block), _PING]
+        events += [_delta(index, {"type": "input_json_delta", "partial_json": piece}) for piece in ("", *call.deltas)]
     return Stream(
-        opening=(_start(model), _block(block), _PING),
-        deltas=tuple(_delta({"type": "input_json_delta", "partial_json": piece}) for piece in pieces),
-        closing=_closing("tool_use", len(pieces)),
+        opening=(_start(model), *events[:2]),
+        deltas=tuple(events[2:]),
+        closing=_closing("tool_use", len(events) - 2, len(calls) - 1),
     )
 
 
@@ -61,15 +64,19 @@ def _start(model: str) -> bytes:
     return named({"type": "message_start", "message": message})
 
 
-def _block(block: Json) -> bytes:
-    return named({"type": "content_block_start", "index": 0, "content_block": block})
+def _block(index: int, block: Json) -> bytes:
+    return named({"type": "content_block_start", "index": index, "content_block": block})
 
 
-def _delta(delta: Json) -> bytes:
-    return named({"type": "content_block_delta", "index": 0, "delta": delta})
+def _delta(index: int, delta: Json) -> bytes:
+    return named({"type": "content_block_delta", "index": index, "delta": delta})
 
 
-def _closing(stop_reason: str, tokens: int) -> tuple[bytes, ...]:
+def _stop(index: int) -> bytes:
+    return named({"type": "content_block_stop", "index": index})
+
+
+def _closing(stop_reason: str, tokens: int, index: int = 0) -> tuple[bytes, ...]:
     usage = {
         "input_tokens": 466,
         "cache_creation_input_tokens": 0,
@@ -79,7 +86,7 @@ def _closing(stop_reason: str, tokens: int) -> tuple[bytes, ...]:
     }
     delta = {"stop_reason": stop_reason, "stop_sequence": None, "stop_details": None}
     return (
-        named({"type": "content_block_stop", "index": 0}),
+        _stop(index),
         named({"type": "message_delta", "delta": delta, "usage": usage}),
         named({"type": "message_stop"}),
     )

@@ -40,17 +40,30 @@ def text(model: str, deltas: Sequence[str]) -> Stream:
             _event("response.output_text.done", after, **place, text=whole, logprobs=[]),
             _event("response.content_part.done", after + 1, **place, part=part),
             _event("response.output_item.done", after + 2, output_index=0, item=done),
-            _completed(model, after + 3, done, len(deltas)),
+            _completed(model, after + 3, [done], len(deltas)),
         ),
     )
 
 
-def call(model: str, call: Call) -> Stream:
+def calls(model: str, calls: Sequence[Call]) -> Stream:
+    events = [*_opening(model)]
+    items: list[Json] = []
+    for index, call in enumerate(calls):
+        items.append(_add_call(events, index, call))
+    tokens = sum(len(call.deltas) for call in calls)
+    opening = len(_opening(model)) + 1
+    return Stream(
+        opening=tuple(events[:opening]),
+        deltas=tuple(events[opening:]),
+        closing=(_completed(model, len(events), items, tokens),),
+    )
+
+
+def _add_call(events: list[bytes], index: int, call: Call) -> Json:
+    """Add the events of a call. Returns it as an item."""
     item_id = f"fc_0155dde90b04b06900691405a922{call.number:020d}"
     arguments = to_json(call.arguments)
-    deltas = call.deltas
-    after = len(deltas) + 3
-    place: Json = {"item_id": item_id, "output_index": 0}
+    place: Json = {"item_id": item_id, "output_index": index}
     item: Json = {
         "id": item_id,
         "type": "function_call",
@@ -60,24 +73,13 @@ def call(model: str, call: Call) -> Stream:
         "name": call.name,
     }
     done: Json = item | {"status": "completed", "arguments": arguments}
-    return Stream(
-        opening=(*_opening(model), _event("response.output_item.added", 2, output_index=0, item=item)),
-        deltas=tuple(
-            _event(
-                "response.function_call_arguments.delta",
-                number,
-                **place,
-                delta=piece,
-                obfuscation=obfuscation(piece),
-            )
-            for number, piece in enumerate(deltas, 3)
-        ),
-        closing=(
-            _event("response.function_call_arguments.done", after, **place, arguments=arguments),
-            _event("response.output_item.done", after + 1, output_index=0, item=done),
-            _completed(model, after + 2, done, len(deltas)),
-        ),
-    )
+    events.append(_event("response.output_item.added", len(events), output_index=index, item=item))
+    for piece in call.deltas:
+        fields: Json = {"delta": piece, "obfuscation": obfuscation(piece)}
+        events.append(_event("response.function_call_arguments.delta", len(events), **place, **fields))
+    events.append(_event("response.function_call_arguments.done", len(events), **place, arguments=arguments))
+    events.append(_event("response.output_item.done", len(events), output_index=index, item=done))
+    return done
 
 
 def results(body: bytes, start: int = 0) -> int:
@@ -96,7 +98,7 @@ def _opening(model: str) -> tuple[bytes, ...]:
     )
 
 
-def _completed(model: str, number: int, item: Json, tokens: int) -> bytes:
+def _completed(model: str, number: int, items: list[Json], tokens: int) -> bytes:
     usage = {
         "input_tokens": 75,
         "input_tokens_details": {"cached_tokens": 0},
@@ -104,7 +106,7 @@ def _completed(model: str, number: int, item: Json, tokens: int) -> bytes:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 75 + tokens,
     }
-    return _event("response.completed", number, response=_response(model, "completed", [item], usage))
+    return _event("response.completed", number, response=_response(model, "completed", items, usage))
 
 
 def _response(model: str, status: str, output: list[Json], usage: object) -> Json:

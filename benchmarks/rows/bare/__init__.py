@@ -1,6 +1,7 @@
-"""The bare loop: aiohttp and orjson without a framework, written as a competent developer would.
+"""The bare loop: aiohttp and orjson without a framework, and nothing that a loop can do without.
 
-One session is reused. Each wire module has the same parts: `body` builds the request of a conversation, and a
+One session is reused, without cookies and timers. Answers are read in chunks as they arrive and cut at blank lines; no
+line is read by itself. Each wire module has the same parts: `body` builds the request of a conversation, and a
 `Turn` takes one decoded event after the other and knows at the end what to append to the conversation.
 """
 
@@ -9,6 +10,7 @@ from typing import Any, Protocol, cast
 
 import aiohttp
 import orjson
+from yarl import URL
 
 from benchmarks.row import Ask, Row, Seen
 from benchmarks.rows.bare import chat, gemini, messages, responses
@@ -48,14 +50,23 @@ _WIRES = cast(
 def _http() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+        auto_decompress=False,
+        skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
         headers={"Authorization": "Bearer sk-bench", "Content-Type": "application/json"},
     )
+
+
+@cache
+def _url(url: str) -> URL:
+    return URL(url)
 
 
 async def converse(ask: Ask) -> Seen:
     http = _http()
     codec = _WIRES[ask.wire]
-    url = codec.url(ask.base_url, ask.model)
+    url = _url(codec.url(ask.base_url, ask.model))
     history = [*ask.past, *codec.opening()]
     blank = b"\r\n\r\n" if ask.wire == "gemini" else b"\n\n"
     deltas = 0
@@ -63,10 +74,12 @@ async def converse(ask: Ask) -> Seen:
         turn = codec.Turn(ask.pieces())
         feed = turn.feed
         async with http.post(url, data=orjson.dumps(codec.body(ask.model, history))) as response:
-            response.raise_for_status()
+            if response.status != 200:
+                response.raise_for_status()
             rest = b""
-            async for data in response.content.iter_any():
-                *events, rest = (rest + data).split(blank)
+            read = response.content.readany
+            while data := await read():
+                *events, rest = (rest + data if rest else data).split(blank)
                 for event in events:
                     if event.startswith(b"data: {"):
                         feed(orjson.loads(event[6:]))

@@ -30,7 +30,13 @@ def has_config_files() -> bool:
 
 
 def _config_home() -> str:
-    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "heald")
+    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config"), "heald")
+
+
+def _home() -> str:
+    """The home folder, as `os.path.expanduser` finds it."""
+    home = os.environ.get("HOME") if os.name == "posix" else None
+    return home.rstrip("/") or "/" if home else os.path.expanduser("~")
 
 
 def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | None:
@@ -42,7 +48,7 @@ def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | 
 
 
 def _find_project_file(start: str, name: str) -> str | None:
-    home = os.path.expanduser("~")
+    home = _home()
     place = start
     while True:
         if place != start and place == home:

@@ -8,12 +8,18 @@ from time import monotonic
 
 from heald.http1.connection import HttpConnection, HttpReply
 from heald.http1.dial import open_connection
-from heald.http1.errors import ConnectionBroken
+from heald.http1.errors import ConnectionBroken, NetworkError
 from heald.http1.request import Origin, RequestTarget
 
 IDLE_SECONDS = 60.0
 MAX_IDLE = 256
 DRAIN_WAIT_SECONDS = 0.02
+MAX_EARLY = 8
+"""Connections that are opened before a request at the same time."""
+EARLY_SECONDS = 5.0
+"""How long one of them may take."""
+EARLY_RETRY_SECONDS = 60.0
+"""How long none is opened early to an origin that could not be reached."""
 _BUFFER = 256 * 1024
 _CLOSING_ROUNDS = 10
 _IDEMPOTENT = (b"GET ", b"HEAD ")
@@ -29,13 +35,15 @@ class ConnectionPool:
         self._all: set[HttpConnection] = set()
         self._idle: dict[Origin, list[HttpConnection]] = {}
         self._draining: dict[Origin, HttpReply] = {}  # the last released reply whose end has not arrived
+        self._opening: dict[Origin, asyncio.Future[None]] = {}  # early, and no request waits for it yet
+        self._unreachable: dict[Origin, float] = {}  # until when no connection is opened early
         self._timer: asyncio.TimerHandle | None = None
 
     async def send(
         self, origin: Origin, head: bytes, body: bytes, *, tls: ssl.SSLContext | None, connect_timeout: float
     ) -> HttpReply:
         """Send a request and return its reply once the head has arrived."""
-        connection = self._pop_idle(origin) or await self._pop_drained(origin)
+        connection = self._pop_idle(origin) or await self._pop_drained(origin) or await self._pop_opened_early(origin)
         if connection is not None:
             reply = connection.send(head, body)
             try:
@@ -51,6 +59,30 @@ class ConnectionPool:
         reply = connection.send(head, body)
         await reply.begin()
         return reply
+
+    async def open_early(self, origin: Origin, *, tls: ssl.SSLContext | None) -> None:
+        """Open a connection for the next request to an origin, unless one is idle or being opened.
+
+        Does nothing while many are being opened, and for a while after the origin could not be reached.
+        """
+        if origin in self._opening or len(self._opening) >= MAX_EARLY or self._unreachable.get(origin, 0) > monotonic():
+            return
+        if any(connection.usable for connection in self._idle.get(origin, ())):
+            return
+        opened = self._opening[origin] = self._loop.create_future()
+        try:
+            self.on_idle(await self._connect(origin, tls, EARLY_SECONDS))
+            self._unreachable.pop(origin, None)
+        except (NetworkError, OSError):
+            now = monotonic()
+            self._unreachable = {other: until for other, until in self._unreachable.items() if until > now}
+            self._unreachable[origin] = now + EARLY_RETRY_SECONDS
+            raise
+        finally:
+            if self._opening.get(origin) is opened:
+                del self._opening[origin]
+            if not opened.done():
+                opened.set_result(None)
 
     async def close(self) -> None:
         if self._timer is not None:
@@ -79,6 +111,14 @@ class ConnectionPool:
         if reply is None or not reply.is_draining:
             return None
         await reply.wait_drained(DRAIN_WAIT_SECONDS)
+        return self._pop_idle(origin)
+
+    async def _pop_opened_early(self, origin: Origin) -> HttpConnection | None:
+        """Wait for the connection that is being opened for the next request. Only one request waits for it."""
+        opened = self._opening.pop(origin, None)
+        if opened is None:
+            return None
+        await asyncio.wait([opened])
         return self._pop_idle(origin)
 
     def _sweep(self) -> None:

@@ -1,5 +1,6 @@
 """The base URL of an endpoint: checks its form, and names an endpoint by its host."""
 
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from heald.core.lazy import lazy_pattern
 _HOST = lazy_pattern(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
 
 
+@lru_cache(maxsize=256)
 def check_base_url(base_url: str, provider: str) -> str:
     """Check the address and remove its last slash. Raises BadBaseUrl."""
     display_url = base_url.rpartition("@")[2] if "@" in base_url else base_url
@@ -41,6 +43,7 @@ def _is_host(host: str) -> bool:
     return all(0 < len(label) < 64 for label in labels) and _HOST.fullmatch(ascii_host) is not None
 
 
+@lru_cache(maxsize=256)
 def host_of(base_url: str) -> str:
     """Name an endpoint by its host and port."""
     try:

@@ -24,6 +24,8 @@ from heald.providers.model import Model
 from heald.providers.transport import Response, Transport
 
 _SECONDS = 5.0
+_REMEMBERED_SECONDS = 10.0
+"""How long the facts of a server are used again: it may be started anew with a larger context."""
 _MAX_BYTES = 1 << 20
 _OWN_SIZE = lazy_pattern(r"^\s*num_ctx\s+(\d+)?", re.MULTILINE)
 _OLLAMA_DEFAULT = 4096
@@ -46,8 +48,18 @@ async def find_context_size(model: Model) -> int | None:
 
 
 async def find_server_facts(model: Model) -> ServerFacts:
-    """Return the facts about a model, from the catalogue or from its server."""
-    return await asyncio.to_thread(_look_up, model)
+    """Return the facts about a model, from the catalogue or from its server. They are remembered for a while: many
+    agents may use one server."""
+    key = (model.base_url, model.name, model.wire.name)
+    now = time.monotonic()
+    until, facts = _remembered.get(key, (0.0, None))
+    if facts is not None and now < until:
+        return facts
+    facts = await asyncio.to_thread(_look_up, model)
+    for old in [place for place, (until, _) in _remembered.items() if until <= now]:
+        del _remembered[old]
+    _remembered[key] = now + _REMEMBERED_SECONDS, facts
+    return facts
 
 
 def _look_up(model: Model) -> ServerFacts:
@@ -85,6 +97,10 @@ def _parameter_counts(listing: object) -> dict[str, int]:
 def _of_model(values: dict[str, int], name: str) -> int | None:
     """The value of a model. A server with one model answers to any name."""
     return values.get(name) or (next(iter(values.values())) if len(values) == 1 else None)
+
+
+_remembered: dict[tuple[str, str, str], tuple[float, ServerFacts]] = {}
+"""The facts that were found lately, and until when they are used again."""
 
 
 class OllamaFacts(NamedTuple):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _defaults: ContextVar[tuple[Retry, Timeouts, Settings] | None] = ContextVar("heald_request_defaults", default=None)
 _UNSET = Settings()
+_RETRY = Retry()
+_TIMEOUTS = Timeouts()
 batches_of_context: "ContextVar[BatchQueue | None]" = ContextVar("heald_batch_queue", default=None)
 """The queue that turns are sent through, inside of `use_batches`."""
 tape_of_context: "ContextVar[TrafficRecorder | TrafficPlayer | None]" = ContextVar("heald_tape", default=None)
@@ -26,12 +28,12 @@ tape_of_context: "ContextVar[TrafficRecorder | TrafficPlayer | None]" = ContextV
 
 def default_retry() -> Retry:
     defaults = _defaults.get()
-    return Retry() if defaults is None else defaults[0]
+    return _RETRY if defaults is None else defaults[0]
 
 
 def default_timeouts() -> Timeouts:
     defaults = _defaults.get()
-    return Timeouts() if defaults is None else defaults[1]
+    return _TIMEOUTS if defaults is None else defaults[1]
 
 
 def complete_settings(settings: Settings) -> Settings:

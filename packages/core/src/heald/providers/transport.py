@@ -151,6 +151,16 @@ class Transport:
         except (NetworkError, OSError, UnicodeError) as error:
             raise network_error(error, url) from None
 
+    async def connect_early(self, url: str) -> None:
+        """Open a connection for the next request to a URL, unless there is one. See `ConnectionPool.open_early`."""
+        try:
+            target = self._routes.get(url) or self._route(url)
+            if not tls_context.cache_info().currsize:  # the first one reads all certificates of the system
+                await asyncio.to_thread(tls_context)
+            await self._pool.open_early(target.origin, tls=tls_context() if url.startswith("https:") else None)
+        except (NetworkError, OSError, UnicodeError) as error:
+            raise network_error(error, url) from None
+
     def _route(self, url: str) -> RequestTarget:
         if len(self._routes) >= _MAX_ROUTES:
             self._routes.clear()
