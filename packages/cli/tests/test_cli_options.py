@@ -33,7 +33,7 @@ _NOT_SET: dict[str, set[str]] = {
     "build": {"pictures", "picture_kind", "scale", "text", "url", "video", "start", "force", "json", "help_all"},
     "chat": {"folder", "prompt", "resume"},
     "acp": set(),
-    "run": {"prompt", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},
+    "run": {"prompt", "resume", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},
     "eval": {"targets", "force", "json"},
 }
 """What is said each time anew: the work itself, what may be overwritten, how a script is answered, and the token."""

@@ -18,6 +18,7 @@ from heald_local.see.models import available
 from heald_local.see.ocr import OcrResult
 from heald_local.see.styled_lines import style_lines
 from heald_local.see.word_styles import split_at_wide_gaps
+from heald_local.see.zero_confusion import replace_zeros
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
 
@@ -152,6 +153,54 @@ def test_words_in_an_unknown_typeface_are_text_if_they_are_read_for_certain(
     styled = style_lines([(ink, OcrResult(text, sure, (sure,) * len(text), ()))])
     assert bool(styled.lines) == is_text
     assert bool(styled.unread) != is_text
+
+
+@pytest.mark.parametrize(
+    ("text", "letters_sure", "is_text"),
+    [
+        ("Letters of the coast", (0.97,) * 20, True),
+        ("Letters of the coast", (0.88,) * 20, False),
+        ("Letters of the coast", (0.99,) * 19 + (0.3,), False),
+        ("Lettersofthecoast", (0.97,) * 17, False),
+    ],
+    ids=["sure words", "unsure words", "an unsure letter", "one word"],
+)
+def test_a_logo_is_text_only_if_several_words_are_read_for_certain(
+    monkeypatch: pytest.MonkeyPatch, text: str, letters_sure: tuple[float, ...], is_text: bool
+) -> None:
+    face = face_of("sans")
+    ink = ink_of(face, text, 40)
+
+    def fit(*_arguments: object) -> Fit:
+        return Fit(face, 40.0, 0.0, 0.45)
+
+    monkeypatch.setattr("heald_local.see.styled_lines.best_fit", fit)
+    reading = OcrResult(text, sum(letters_sure) / len(letters_sure), letters_sure, ())
+    assert bool(style_lines([(ink, reading)]).lines) == is_text
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("Ooo good 000", "Ooo good OOO"),
+        ("L0G0", "LOGO"),
+        ("n0 0ne", "no One"),
+        ("0 items", "0 items"),
+        ("Save 10 000", "Save 10 000"),
+        ("A10 and B00", "A10 and BOO"),
+        ("000", "000"),
+        ("£0.00 off", "£0.00 off"),
+    ],
+)
+def test_zeros_beside_letters_may_be_letters(text: str, letters: str) -> None:
+    assert replace_zeros(text) == letters
+
+
+def test_zeros_stay_where_they_look_like_zeros() -> None:
+    face = face_of("sans")
+    for drawn, text in (("Bond OOO", "Bond OOO"), ("Bond 000", "Bond 000")):
+        reading = OcrResult("Bond 000", 0.99, (0.99,) * 8, ())
+        assert [line.text for line in style_lines([(ink_of(face, drawn, 30), reading)]).lines] == [text]
 
 
 @needs_models

@@ -37,6 +37,7 @@ from heald_pictures.comparison import PageComparison
 from heald_pictures.detector import Progress
 from heald_pictures.elements import Box, Detection
 from heald_pictures.errors import UnreadablePicture, VisionError
+from heald_pictures.picture_source import describe_source
 
 CANNOT = (
     "The local converter has no language model and cannot do this; choose a model with a key, or ask for a small "
@@ -84,7 +85,10 @@ def describe_detection(detection: Detection) -> str:
     fills = Counter(box.fill for box in detection.boxes)
     longest = max((text for text in detection.texts), key=lambda text: text.style.size, default=None)
     size = f"{detection.width} × {detection.height} px"
-    lines = [f"I see a page of {size} on {detection.background}: {counts(detection)}."]
+    lines = [
+        describe_source(detection.source, detection.ratio),
+        f"I see a page of {size} on {detection.background}: {counts(detection)}.",
+    ]
     if longest is not None:
         lines.append(f"The largest text is “{longest.text[:80]}”, {round(longest.style.size)} px.")
     if sizes:

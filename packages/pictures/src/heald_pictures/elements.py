@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
+from heald_pictures.picture_source import PictureSource
 from heald_pictures.rect import Rect
 from heald_pictures.scripts import wide_letter
 
@@ -216,6 +217,11 @@ class Detection:
     rough: bool = False
     text_places: tuple[Rect, ...] = ()  # all that looks like text, whether or not it was read
     drawn: bool = False  # whether it is a sketch: places are those of the tidy page, not of the picture
+    photographed: bool = False  # whether it is the photograph of a screen
+
+    @property
+    def source(self) -> PictureSource:
+        return "sketch" if self.drawn else "photo" if self.photographed else "page"
 
 
 def _joins_without_space(last: str, first: str) -> bool:

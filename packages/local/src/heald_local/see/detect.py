@@ -77,7 +77,10 @@ def _detect(picture: Screenshot, report: Report, kind: PictureKind) -> Detection
         if drawing is not None:
             return drawing
     height, width = shot.pixels.shape[:2]
-    base = Detection(width, height, shot.ratio, shot.lossy, ground.background, (), (), (), ())
+    photographed = is_screen or kind == "photo"
+    base = Detection(
+        width, height, shot.ratio, shot.lossy, ground.background, (), (), (), (), photographed=photographed
+    )
     report(Progress("regions", 1.0, find_rough_elements(base, shot.pixels, ground.boxes)))
     if not models.available():
         models.reading_network()  # raises the error that advises how to install the models

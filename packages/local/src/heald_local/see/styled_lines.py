@@ -15,6 +15,7 @@ from heald_local.see.line_marks import is_squarish
 from heald_local.see.ocr import OcrResult
 from heald_local.see.script_ocr import is_script
 from heald_local.see.word_styles import split_at_wide_gaps, split_by_style, weigh_line
+from heald_local.see.zero_confusion import replace_zeros
 from heald_pictures.colours import colour_distance, hex_colour
 from heald_pictures.elements import TextLine, TextStyle
 from heald_pictures.fonts import Face, faces
@@ -31,9 +32,10 @@ CERTAIN = 0.85  # how sure a reading is that may look less like its letters
 SIGN_SURE = 0.9  # how sure a single sign is: icons are read as signs
 HUGE = 72.0  # a single letter larger than this is a shape
 UNSURE_LIKE = 0.72  # least likeness of a reading of medium certainty
-DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other spaces and dashes
+DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other spaces, dashes and letters
 UNLIKE = 0.8  # one that looks even less like them may begin or end with an icon
 BETTER_SPACES, BETTER_DASHES = 0.05, 0.03  # likeness by which other spaces and other dashes must be better
+BETTER_ZEROS = 0.05  # likeness by which O must be better than 0
 INKED = 0.12  # the part of a pixel from which on it is ink
 WIDE_GAP, LEAST_GAP = 0.33, 3  # of a gap between words: heights of the line, and pixels
 REPORTED = 8  # lines after which progress is reported
@@ -55,7 +57,7 @@ FOREIGN_SURE, FOREIGN_LIKE = 0.95, 0.3  # a sure reading in another script, wher
 WORDS_SURE, WORDS_LETTERS, WORDS_LIKE = 0.93, 4, 0.3  # of words in a typeface that is not here
 LONG_SURE, LONG_LETTERS, LONG_LIKE = 0.8, 10, 0.4  # the same for a longer line
 LONG_LETTER_SURE = 0.5  # of the least certain letter of it
-LOGO_SIZE, LOGO_LIKE = 26.0, 0.5  # one word that is larger and looks less like its letters is a logo
+LOGO_SIZE, LOGO_LIKE = 26.0, 0.5  # what is larger and looks less like its letters is a logo, unless it is sure words
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
         if fit is None or fit.likeness < DOUBTFUL:
             reading, fit = _try_spaces(ink, reading, fit, favourites)
             reading, fit = _try_dashes(ink, reading, fit, favourites)
+            reading, fit = _try_zeros(ink, reading, fit, favourites)
         runs = split_by_style(ink, reading, fit) if fit is not None else None
         if runs is not None:
             drafts += runs
@@ -182,6 +185,19 @@ def _try_dashes(
     return best_reading, best
 
 
+def _try_zeros(
+    ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
+) -> tuple[OcrResult, Fit | None]:
+    """Try O for zeros beside letters: it is wider than a zero in nearly every typeface."""
+    text = replace_zeros(reading.text.strip())
+    if text == reading.text.strip():
+        return reading, fit
+    letters_fit = best_fit(ink, text, favourites)
+    if letters_fit is None or (fit is not None and letters_fit.likeness < fit.likeness + BETTER_ZEROS):
+        return reading, fit
+    return replace(reading, text=text), letters_fit
+
+
 def insert_spaces(ink: Ink, reading: OcrResult) -> str:
     """Return the text of a line with spaces where its ink has wide gaps."""
     if len(reading.places) != len(reading.text):
@@ -220,11 +236,14 @@ def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
 def _are_words(reading: OcrResult, fit: Fit) -> bool:
     """Whether several letters are read so surely that their typeface may be one that is not here."""
     letters = sum(letter.isalnum() for letter in reading.text)
-    if " " not in reading.text.strip() and fit.size > LOGO_SIZE and fit.likeness < LOGO_LIKE:
-        return False
+    has_clear_letters = min(reading.letter_sure, default=1.0) >= LONG_LETTER_SURE
+    if fit.size > LOGO_SIZE and fit.likeness < LOGO_LIKE:
+        is_sure = reading.sure >= WORDS_SURE and has_clear_letters
+        if not is_sure or " " not in reading.text.strip():
+            return False
     if reading.sure >= WORDS_SURE and letters >= WORDS_LETTERS:
         return fit.likeness >= WORDS_LIKE
-    is_legible = reading.sure >= LONG_SURE and min(reading.letter_sure, default=1.0) >= LONG_LETTER_SURE
+    is_legible = reading.sure >= LONG_SURE and has_clear_letters
     return is_legible and letters >= LONG_LETTERS and fit.likeness >= LONG_LIKE
 
 
