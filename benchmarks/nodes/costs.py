@@ -19,8 +19,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests" / "support"))
 
-from heald.core.envelope import Event
+from heald.core.envelope import Event, new_event
 from heald.core.events import TextDelta
+from heald.sessions.leases import Lease
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import Store
@@ -39,15 +40,13 @@ def deltas(session: str, first: int, count: int, source: random.Random) -> list[
         payload = TextDelta(0, f"msg_{session[4:24]}.0", " ".join(source.choices(WORDS, k=2)))
         name = f"{session}-1-{seq}"
         time = 1_790_000_000.0 + seq / 50
-        events.append(
-            Event(seq, name, session, "ex_0123456789abcdef0123", payload.type, payload.layer, time, 1, payload)
-        )
+        events.append(new_event(seq, name, session, EXCHANGE, payload.type, payload.layer, time, 1, payload))
     return events
 
 
 async def measure_store(name: str, store: Store, sizes: Measure, sessions: int, appends: int, events: int) -> None:
     source = random.Random(7)
-    leases = []
+    leases: list[Lease] = []
     for number in range(sessions):
         session = f"ses_{source.getrandbits(80):020x}{number:02d}"
         await store.create(SessionInfo(id=session))

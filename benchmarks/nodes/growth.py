@@ -212,6 +212,7 @@ class GrowthRun:
         step = (agents - 1) // _AGENTS_PER_PROCESS + 1
         common = ["--urls", *(node.url for node in nodes), "--step", str(step), "--agents", str(agents)]
         times = ["--begin", str(begin), "--end", str(end), "--length", str(self._options.length)]
+        times += ["--near"] if self._options.near else []
         return [
             subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.nodes.growth_load", "--first", str(first), *common, *times],
@@ -357,6 +358,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="30 agents for 6 seconds, on 1 and 3 nodes")
     parser.add_argument("--before", type=Path, help="checkout of the version to compare with")
     parser.add_argument("--nats", action="store_true", help="also with news by NATS")
+    parser.add_argument("--near", action="store_true", help="readers on the node that is asked, not on another one")
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--agents", type=int, nargs="+", default=[10, 30, 100, 300])
     parser.add_argument("--rate", type=float, default=50.0, help="deltas a second and agent")
@@ -402,7 +404,7 @@ def _public_arguments(options: argparse.Namespace) -> list[str]:
     """The arguments of the run, without paths."""
     arguments = ["--nodes", *map(str, options.nodes), "--agents", *map(str, options.agents)]
     arguments += ["--rate", f"{options.rate:g}", "--length", f"{options.length:g}", "--seconds", f"{options.seconds:g}"]
-    arguments += ["--nats"] if options.nats else []
+    arguments += [*(["--near"] if options.near else []), *(["--nats"] if options.nats else [])]
     return [*arguments, *(["--before", "CHECKOUT"] if options.before else [])]
 
 

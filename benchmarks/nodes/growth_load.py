@@ -38,8 +38,9 @@ class WatchedAgent:
 class GrowthLoad:
     """Asks and reads the agents of one process of the load."""
 
-    def __init__(self, urls: list[str], begin: float, end: float) -> None:
+    def __init__(self, urls: list[str], begin: float, end: float, *, near: bool) -> None:
         self._urls = urls
+        self._distance = 0 if near else 1  # from the node that is asked to the one that is read at
         self._begin = begin
         self._end = end
         self.lags: list[float] = []
@@ -62,7 +63,7 @@ class GrowthLoad:
         asked_at = self._urls[number % len(self._urls)]
         async with http.post(f"{asked_at}/sessions") as answer:
             session = (await answer.json())["id"]
-        return WatchedAgent(session, asked_at, self._urls[(number + 1) % len(self._urls)])
+        return WatchedAgent(session, asked_at, self._urls[(number + self._distance) % len(self._urls)])
 
     def _work(
         self, http: aiohttp.ClientSession, agent: WatchedAgent, length: float
@@ -123,8 +124,9 @@ def main() -> None:
     parser.add_argument("--begin", type=float, required=True)
     parser.add_argument("--end", type=float, required=True)
     parser.add_argument("--length", type=float, required=True)
+    parser.add_argument("--near", action="store_true")
     options = parser.parse_args()
-    load = GrowthLoad(options.urls, options.begin, options.end)
+    load = GrowthLoad(options.urls, options.begin, options.end, near=options.near)
     agents = asyncio.run(load.run(range(options.first, options.agents, options.step), options.length))
     result = {
         "lags": [round(lag, 4) for lag in load.lags],

@@ -10,11 +10,16 @@ import pytest
 import heald
 from heald.core.envelope import Event
 from heald.core.events import TextDelta
+from heald.sessions.event_rows import RowPacker
 from heald.sessions.leases import Lease
 from heald.sessions.news import News
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
+from heald.sessions.shared_store import READERS_SECONDS
+from heald_nodes.postgres import event_feed
+from heald_nodes.postgres.chunks import ROWS, AnchorCache, EncodedChunk
+from heald_nodes.postgres.event_feed import PostgresEventFeed
 from heald_nodes.postgres.store import PostgresStore
 from heald_server.cluster import node as node_module
 from heald_server.cluster.node import ServerNode
@@ -91,12 +96,24 @@ async def _options(info: SessionInfo, settings: SessionSettings) -> dict[str, An
     return {"model": heald.testing.ScriptedModel(["Done."])}
 
 
+async def wait_until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def reading(store: PostgresStore) -> AsyncGenerator[list[Event]]:
-    """A node with one reader of `ses_a`. Yields the events that the reader gets."""
+    """A node with one reader of `ses_a`, who comes after the node has connected. Yields the events that the reader
+    gets."""
     sessions = OpenSessions(Sessions(store), _options, after_crash="continue")
     node = ServerNode(store, sessions, folders=(), settings=ServerSettings(), placement=StorePlacement())
+    heard: list[News] = []
+    unsubscribe = store.subscribe_news(heard.append)
     await node.start()
+    await wait_until(lambda: bool(heard))
+    await asyncio.sleep(0.1)  # its first announcement names no readers
+    unsubscribe()
     stream = EventStream(store, sessions.hub, "ses_a", 0)
     received: list[Event] = []
 
@@ -197,16 +214,116 @@ async def test_news_that_come_late_or_twice_add_nothing(
     unsubscribe()
 
 
-async def test_one_commit_of_many_sessions_fits_in_its_notices(writer: PostgresStore) -> None:
+class Clock:
+    """The time by which announcements end."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(event_feed, "monotonic", clock)
+    return clock
+
+
+async def test_a_commit_that_nobody_reads_elsewhere_has_no_notice(
+    clock: Clock, writer: PostgresStore, store: CountingStore
+) -> None:
+    await writer.create(SessionInfo(id="ses_a"))
+    writing = Writing(writer, await writer.acquire("ses_a", "x"))
+    heard: list[News] = []
+    unsubscribe = store.subscribe_news(heard.append)
+    await writing.append_until(lambda: any(news.topic == "events" for news in heard))
+    clock.now += READERS_SECONDS + 1
+    await writing.append("silent ")
+    await writer.put_record("marks", "one", b"")
+    await wait_until(lambda: any(news.topic == "records" for news in heard))
+    end = len(writing.log)
+    assert all(news.seq < end for news in heard)
+    await store.announce_readers(["ses_a"])
+    await wait_until(lambda: any(news.seq == end for news in heard))
+    await writing.append("loud ")
+    await wait_until(lambda: heard[-1].seq == end + 1)
+    assert heard[-1].rows
+    unsubscribe()
+
+
+async def test_a_reader_that_comes_late_has_the_whole_log(
+    clock: Clock, writer: PostgresStore, store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_module, "EVENTS_SECONDS", NEVER)
+    await writer.create(SessionInfo(id="ses_a"))
+    writing = Writing(writer, await writer.acquire("ses_a", "x"))
+    heard: list[News] = []
+    unsubscribe = writer.subscribe_news(heard.append)
+    await writing.append_until(lambda: any(news.topic == "events" for news in heard))
+    unsubscribe()
+    clock.now += READERS_SECONDS + 1
+    await writing.append("silent ")
+    async with reading(store) as received:
+        for _ in range(20):
+            await writing.append("word ")
+        await wait_whole(received, writing.log)
+        await wait_until(lambda: writer.is_read_elsewhere("ses_a"))
+        for text in TEXTS:
+            await writing.append(text)
+        await wait_whole(received, writing.log)
+
+
+def test_readers_that_are_announced_during_a_commit_get_a_notice_after_it(clock: Clock) -> None:
+    feed = PostgresEventFeed(AnchorCache())
+    assert feed.needs_notice("ses_a")
+    feed.expect_readers()
+    assert feed.needs_notice("ses_a")
+    clock.now += READERS_SECONDS + 1
+    assert not feed.needs_notice("ses_a")
+    assert feed.add_readers("ses_a") is None
+    assert not feed.add_unnoticed(("ses_a", 7, 1))
+    assert feed.needs_notice("ses_a")
+    assert not feed.needs_notice("ses_b")
+    assert feed.add_unnoticed(("ses_b", 3, 1))
+    assert feed.add_readers("ses_b") == ("ses_b", 3, 1)
+    assert feed.add_readers("ses_b") is None
+    clock.now += READERS_SECONDS + 1
+    assert not feed.needs_notice("ses_a")
+    feed.expect_readers()
+    assert feed.needs_notice("ses_a")
+
+
+async def test_a_node_does_not_hear_its_own_readers(writer: PostgresStore, store: CountingStore) -> None:
+    heard: list[News] = []
+    unsubscribe = store.subscribe_news(heard.append)
+    await wait_until(lambda: bool(heard))
+    await store.announce_readers(["ses_a"])
+    await wait_until(lambda: writer.is_read_elsewhere("ses_a"))
+    await wait_until(lambda: heard[-1].topic == "readers")
+    assert not store.is_read_elsewhere("ses_a")
+    unsubscribe()
+
+
+def test_rows_that_a_notice_can_carry_are_utf8() -> None:
+    packer = RowPacker()
+    for seq, text in enumerate([*TEXTS, *TEXTS], 1):
+        chunk = EncodedChunk([event("ses_a", seq, TextDelta(0, "msg_a.0", text))], packer)
+        assert chunk.codec != ROWS or chunk.body.decode().encode() == chunk.body
+
+
+async def test_one_commit_of_many_sessions_fits_in_its_notices(writer: PostgresStore, store: CountingStore) -> None:
     sessions = [f"ses_{number}" for number in range(60)]
     leases: list[Lease] = []
     for session in sessions:
         await writer.create(SessionInfo(id=session))
         leases.append(await writer.acquire(session, "x"))
-    await writer.announce_readers(sessions)
-    async with asyncio.timeout(60):
-        while not writer.is_read_elsewhere("ses_59"):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    heard: list[News] = []
+    unsubscribe = store.subscribe_news(heard.append)
+    await wait_until(lambda: bool(heard))
+    await store.announce_readers(sessions)
+    await wait_until(lambda: writer.is_read_elsewhere("ses_59"))
     for seq in range(1, 6):
         text = ('"\\\n\t' if seq % 2 else "é\0") * 20
         await asyncio.gather(
@@ -216,3 +333,4 @@ async def test_one_commit_of_many_sessions_fits_in_its_notices(writer: PostgresS
             )
         )
     assert [(await writer.info(session)).last_seq for session in sessions] == [5] * 60
+    unsubscribe()

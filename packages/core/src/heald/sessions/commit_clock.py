@@ -6,8 +6,7 @@ busier the loop or its store is, the longer is the pause: none on an idle one, `
 many sessions stream. Where many take part and the pause is worth it, their streams are read together too, just before
 the commit: what a delta would wait for in memory, it waits for in its socket.
 
-A store whose commits cost much, as those of a database behind a network do, names a pause that several sessions keep on
-an idle loop too. Sessions that nobody watches wait longer, and share that wait.
+Sessions that nobody watches wait longer, and share that wait.
 """
 
 import asyncio
@@ -47,8 +46,6 @@ class CommitClock:
         self._is_scheduled = False
         self._unwatched: dict[Callable[[], object], None] = {}
         self._has_timer = False
-        self.store_pause = 0.0
-        """The shortest pause while several sessions commit."""
 
     def add(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object]) -> None:
         """Call `commit` once, as soon as it may commit."""
@@ -93,11 +90,10 @@ class CommitClock:
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         waiting, self._waiting = self._waiting, {}
         self.load.measure(loop.time())
-        store_pause = self.store_pause if len(waiting) > 1 else 0.0
-        self._pause = max(pause_after(self.load.share), store_pause)
+        self._pause = pause_after(self.load.share)
         self._is_scheduled = False
         reads = shared_reads(loop)
-        if (len(waiting) > FEW_SESSIONS or store_pause > 0) and self._pause >= SHARED_READS_PAUSE:
+        if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:
             reads.is_active = True
             self._schedule(loop)  # before the commits, which may fail: held streams must be released
         elif reads.is_active:

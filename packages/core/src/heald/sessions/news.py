@@ -17,7 +17,7 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
 
     `events`: the log of a session has grown up to `seq`, or has a new writer of a higher `epoch`. `commands`: a command
     waits for the holder of a session. `work`: a session waits for a node. `records`: records of the kind `name` have
-    changed. `readers`: another node has readers of a session. `lost`: notices may be missing, so everything must be
+    changed. `readers`: the node `name` has readers of a session. `lost`: notices may be missing, so everything must be
     read.
     """
 

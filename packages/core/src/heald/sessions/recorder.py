@@ -16,7 +16,7 @@ from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
-from heald.sessions.store import DeltaStore, EncodedEvents, PacedStore, Store
+from heald.sessions.store import DeltaStore, EncodedEvents, Store, WatchedStore
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
 from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
@@ -65,8 +65,7 @@ class EventRecorder:
         self._clock = clock_of(self._loop)
         self._task: asyncio.Task[None] | None = None
         self._deltas = store if isinstance(store, DeltaStore) else None
-        if isinstance(store, PacedStore):
-            self._clock.store_pause = store.commit_pause
+        if isinstance(store, WatchedStore):
             self._watchers.append(partial(store.is_read_elsewhere, lease.session))
         self._has_deltas_only = True  # and only those of the session itself
         self._stored_soon: list[Event] = []  # deltas that are being stored without a task

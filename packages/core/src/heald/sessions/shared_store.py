@@ -18,7 +18,7 @@ NODE_SECONDS = 3.0
 """A node whose last heartbeat is older is dead."""
 HEARTBEAT_SECONDS = 1.0
 READERS_SECONDS = 30.0
-"""How long the news of a session carry its events after a node has announced readers of it."""
+"""How long there are news of the events of a session after a node has announced readers of it."""
 RETRY_CLAIM_SECONDS = 15.0
 """How long a session that could not be opened is not claimed once more, unless the node names another time."""
 
@@ -160,10 +160,10 @@ class SharedStore(Store, Protocol):
 
 @runtime_checkable
 class EventFeed(Protocol):
-    """A store whose news carry events to the nodes that have readers of them."""
+    """A store that has news of events, and carries them, only for the nodes that have announced readers."""
 
     async def announce_readers(self, sessions: Sequence[str]) -> None:
-        """Have the news of sessions carry their events for `READERS_SECONDS`."""
+        """Have news of the events of sessions for `READERS_SECONDS`, also of those since they were last read."""
         ...
 
     def decode_news(self, news: News) -> Sequence[Event] | None:

@@ -138,13 +138,8 @@ class DeltaStore(Protocol):
 
 
 @runtime_checkable
-class PacedStore(Protocol):
-    """A store whose commits cost more than those of a local file."""
-
-    @property
-    def commit_pause(self) -> float:
-        """Seconds between two commits of deltas, while several sessions stream."""
-        ...
+class WatchedStore(Protocol):
+    """A store whose sessions have readers in other processes."""
 
     def is_read_elsewhere(self, session: str) -> bool:
         """Whether other processes have announced readers of a session, as those of `EventFeed` do."""

@@ -36,6 +36,9 @@ class EncodedChunk:
         """The JSON of each event; None for one that is not encoded by itself."""
         self.blobs: dict[str, bytes]
         self.has_refs = False
+        self.codec: int
+        self.body: bytes
+        """UTF-8 if it is not compressed: half a character of a model's text is written as its escape."""
         if packer is None:
             self._pack_events(events)
         else:

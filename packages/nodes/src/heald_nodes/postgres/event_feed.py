@@ -1,11 +1,14 @@
 """Carries stored events to the readers of other nodes, in the notices of their commits.
 
-A node that has readers of a session announces them. For a while, the notice of each commit then carries the rows of
-that session, so that the other node need not read them. Whatever does not fit in a notice, and whatever a node cannot
-decode or has missed, is read from the database.
+A node that has readers of a session announces them, and does so again and again. For a while, each commit then has a
+notice, which carries the rows of that session, so that the other node need not read them. Whatever does not fit in a
+notice, and whatever a node cannot decode or has missed, is read from the database. A notice costs the database a
+transaction for each node, so a commit that nobody reads elsewhere has none. If readers are announced later, they get
+a notice of it then.
 """
 
 from collections.abc import Sequence
+from math import inf
 from time import monotonic
 
 from heald.core.envelope import Event
@@ -13,6 +16,7 @@ from heald.sessions.news import News
 from heald.sessions.shared_store import READERS_SECONDS
 from heald.sessions.store_errors import StoreCorrupt
 from heald_nodes.postgres.chunks import ROWS, AnchorCache, EncodedChunk, decode_rows
+from heald_nodes.postgres.notices import LONGEST_ID, Appended
 
 MAX_CARRIED = 4000
 """Bytes of a chunk that a notice carries at most."""
@@ -25,13 +29,36 @@ class PostgresEventFeed:
     def __init__(self, anchors: AnchorCache) -> None:
         self._anchors = anchors
         self._readers: dict[str, float] = {}  # by session, until when they are announced
+        self._all_until = inf  # until when there may be readers whose announcements were not heard
+        self._unnoticed: dict[str, Appended] = {}  # by session, its last append without a notice
 
-    def add_readers(self, session: str) -> None:
-        """Another node has announced readers of a session."""
+    def expect_readers(self) -> None:
+        """Announcements may have been lost until now: each session may have readers until all are announced anew."""
+        self._all_until = monotonic() + READERS_SECONDS
+
+    def add_readers(self, session: str) -> Appended | None:
+        """Another node has announced readers of a session. Returns an append that they need a notice of."""
         self._readers.pop(session, None)
         self._readers[session] = monotonic() + READERS_SECONDS
         if len(self._readers) > _MOST_SESSIONS:
             del self._readers[next(iter(self._readers))]
+            self.expect_readers()
+        return self._unnoticed.pop(session, None)
+
+    def needs_notice(self, session: str) -> bool:
+        """Whether another node may have readers of a session."""
+        return monotonic() < self._all_until or len(session) > LONGEST_ID or self.has_readers(session)
+
+    def add_unnoticed(self, appended: Appended) -> bool:
+        """Remember an append without a notice. Returns False if its readers were announced meanwhile."""
+        session = appended[0]
+        if self.has_readers(session):
+            return False
+        self._unnoticed.pop(session, None)
+        self._unnoticed[session] = appended
+        if len(self._unnoticed) > _MOST_SESSIONS:
+            del self._unnoticed[next(iter(self._unnoticed))]
+        return True
 
     def has_readers(self, session: str) -> bool:
         """Whether another node has announced readers of a session lately."""
@@ -47,7 +74,7 @@ class PostgresEventFeed:
         """Whether the notice of a commit is to carry a chunk of a session."""
         if not self.has_readers(session):
             return False
-        return chunk.codec == ROWS and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs and _is_text(chunk.body)
+        return chunk.codec == ROWS and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
 
     def decode(self, news: News) -> Sequence[Event] | None:
         """Return the events that news carry; None if they must be read."""
@@ -63,12 +90,3 @@ class PostgresEventFeed:
             return None
         self._anchors.keep(int(key), reader)
         return events
-
-
-def _is_text(body: bytes) -> bool:
-    """Whether a body is UTF-8: half a character of a model's text is not."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -14,6 +14,7 @@ Appended = tuple[str, int, int]
 """A session, the end of its log, and the epoch of its writer."""
 CarriedRows = tuple[str, int, int, str]
 """A session, the last and the first seq of its new events, and the key of the session and the rows of the events."""
+NO_NOTICE = -1
 _NOTICE_BYTES = 7800
 _ENTRY_BYTES = 120
 """Bytes of an entry of a notice besides its id and its rows, at most."""
@@ -21,11 +22,12 @@ _ENTRY_BYTES = 120
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message, with short names: events, rows of events, commands (by session), replies (by command), records (by
-    kind), readers (by session), work."""
+    kind), readers (by session) and their node, work."""
 
     e: list[Appended] = []
     d: list[CarriedRows] = []
     i: list[str] = []
+    n: str = ""
     c: list[str] = []
     r: list[str] = []
     k: list[str] = []
@@ -44,7 +46,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for command in self.r:
             yield News(topic="replies", name=command)
         for session in self.i:
-            yield News(topic="readers", session=session)
+            yield News(topic="readers", session=session, name=self.n)
         for kind in self.k:
             yield News(topic="records", name=kind)
         if self.w:
@@ -59,13 +61,18 @@ def decode_notice(payload: str | bytes) -> Notice:
 
 
 class NoticeParts:
-    """How the appends of a commit are divided into notices, and which of them carry their rows."""
+    """How the appends of a commit are divided into notices, which of them carry their rows, and which have none."""
 
     def __init__(self) -> None:
         self.carried: list[bool] = []
         self.numbers: list[int] = []
-        """The number of the notice of each append."""
+        """The number of the notice of each append; `NO_NOTICE` if nobody reads it elsewhere."""
         self._number = self._entries = self._bytes = 0
+
+    def add_silent(self) -> None:
+        """Add an append that no other node reads."""
+        self.carried.append(False)
+        self.numbers.append(NO_NOTICE)
 
     def add(self, session: str, rows: bytes | None) -> None:
         """Add an append, with its rows if they are to be carried."""

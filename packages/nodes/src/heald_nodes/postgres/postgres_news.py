@@ -15,7 +15,7 @@ import msgspec
 from heald.core.json import encode
 from heald.sessions.news import News, NewsCallbacks, OnNews
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.notices import LONGEST_ID, Appended, CarriedRows, Notice, decode_notice
+from heald_nodes.postgres.notices import LONGEST_ID, NO_NOTICE, Appended, CarriedRows, Notice, decode_notice
 from heald_nodes.postgres.pool import PostgresPool
 
 CHECK_SECONDS = 5.0
@@ -49,7 +49,7 @@ class PostgresNews:
            )::text)
     FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch, before, carried, part,
                  CASE WHEN carried THEN key || E'\\n' || convert_from(body, 'UTF8') END AS rows
-          FROM h WHERE body IS NOT NULL) AS appended
+          FROM h WHERE body IS NOT NULL AND part <> {NO_NOTICE}) AS appended
     GROUP BY part
 )
 SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""

@@ -10,7 +10,6 @@ from typing import Any
 from heald.core.envelope import Event
 from heald.core.json import JsonObject, encode
 from heald.sessions.append_checks import check_blobs, check_next
-from heald.sessions.commit_clock import LONGEST_PAUSE
 from heald.sessions.leases import LEASE_SECONDS, Lease, is_free, is_marked_dead
 from heald.sessions.news import News, OnNews
 from heald.sessions.session_info import INFO_COLUMNS, SessionInfo, SessionPage, make_page, parse_cursor, read_info
@@ -279,7 +278,7 @@ class PostgresStore(PostgresSharing):
         except StoreError as error:
             asyncio.get_running_loop().call_soon(on_done, None, error)
             return
-        pending = self._writer.submit(lease, events, {}, None, is_delta=True)
+        pending = self._writer.submit(lease, events, {}, None)
         pending.done.add_done_callback(partial(_end_append, pending, on_done))
 
     async def read(
@@ -302,17 +301,17 @@ class PostgresStore(PostgresSharing):
         return self._news.subscribe(callback)
 
     def _on_readers(self, news: News) -> None:
-        if news.topic == "readers":
-            self._feed.add_readers(news.session)
+        if news.topic == "lost":
+            self._feed.expect_readers()
+        elif news.topic == "readers" and news.name != self.node:
+            appended = self._feed.add_readers(news.session)
+            if appended is not None:
+                self._writer.publish_late(appended)
 
     async def announce_readers(self, sessions: Sequence[str]) -> None:
         names = [session for session in sessions if len(session) <= LONGEST_ID]
         for start in range(0, len(names), PER_NOTICE):
-            await self._news.publish(Notice(i=names[start : start + PER_NOTICE]))
-
-    @property
-    def commit_pause(self) -> float:
-        return LONGEST_PAUSE
+            await self._news.publish(Notice(i=names[start : start + PER_NOTICE], n=self.node))
 
     def is_read_elsewhere(self, session: str) -> bool:
         return self._feed.has_readers(session)

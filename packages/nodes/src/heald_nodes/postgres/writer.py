@@ -19,11 +19,10 @@ from heald.sessions.store import EncodedEvents
 from heald.sessions.store_errors import Fenced, NoSuchSession, StoreError
 from heald.sessions.work import Work
 from heald_nodes.postgres.chunks import EncodedChunk
-from heald_nodes.postgres.commit_pace import CommitPace
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.driver_errors import is_lost, translate_error
 from heald_nodes.postgres.event_feed import PostgresEventFeed
-from heald_nodes.postgres.notices import NewsChannel, NoticeParts
+from heald_nodes.postgres.notices import NO_NOTICE, Appended, NewsChannel, Notice, NoticeParts
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import NOW
 
@@ -65,8 +64,6 @@ class PendingAppend(msgspec.Struct):
     chunk: EncodedChunk | None
     blobs: dict[str, bytes]
     done: "asyncio.Future[None]"
-    is_delta: bool = False
-    """It can wait for a moment."""
 
     @property
     def json(self) -> EncodedEvents:
@@ -86,9 +83,8 @@ class GroupWriter:
         self._feed = feed
         self._writes_rows = writes_rows
         self._packer = RowPacker()
-        self._pace = CommitPace()
-        self._on_urgent = asyncio.Event()
         self._waiting: list[PendingAppend] = []
+        self._late: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
         self.commits = 0
         """How many commits were made."""
@@ -101,15 +97,9 @@ class GroupWriter:
         return pending.json
 
     def submit(
-        self,
-        lease: Lease,
-        events: Sequence[Event],
-        blobs: Mapping[str, bytes],
-        work: Work | None,
-        *,
-        is_delta: bool = False,
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
     ) -> "PendingAppend":
-        """Queue an append for the next commit. Deltas wait for those of other sessions."""
+        """Queue an append for the next commit."""
         chunk = EncodedChunk(events, self._packer if self._writes_rows() else None) if events else None
         pending = PendingAppend(
             lease,
@@ -119,46 +109,35 @@ class GroupWriter:
             chunk,
             {**blobs, **(chunk.blobs if chunk is not None else {})},
             asyncio.get_running_loop().create_future(),
-            is_delta,
         )
         self._waiting.append(pending)
-        if is_delta:
-            self._pace.count(lease.session, monotonic())
-        else:
-            self._on_urgent.set()
         if self._task is None:
             self._task = asyncio.create_task(self._write(), name="heald-group-commit")
         return pending
 
+    def publish_late(self, appended: Appended) -> None:
+        """Send the notice of an append whose readers were announced after its commit had begun."""
+        task = asyncio.create_task(self._publish_late(appended), name="heald-late-notice")
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def _publish_late(self, appended: Appended) -> None:
+        with suppress(StoreError):  # a reader without a notice reads after some seconds
+            await self._news.publish(Notice(e=[appended]))
+
     async def close(self) -> None:
         """Commit what waits."""
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        tasks = [*self._late, *([self._task] if self._task is not None else [])]
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def _write(self) -> None:
         await asyncio.sleep(0)  # appends of the same moment join the commit
         try:
             while self._waiting:
-                await self._wait_for_turn()
-                self._pace.begin(monotonic())
                 await self._write_group(self._next_group())
         finally:
             self._task = None
-
-    async def _wait_for_turn(self) -> None:
-        """Wait until a commit may begin. An append that cannot wait ends the wait of deltas."""
-        while True:
-            deltas_only = all(pending.is_delta for pending in self._waiting)
-            seconds = self._pace.seconds_left(monotonic(), deltas_only=deltas_only)
-            if seconds <= 0:
-                return
-            if not deltas_only:
-                await asyncio.sleep(seconds)
-                continue
-            self._on_urgent.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._on_urgent.wait()
 
     def _next_group(self) -> list[PendingAppend]:
         """Choose the appends of the next commit: one of each session, in the same order on all nodes."""
@@ -203,8 +182,17 @@ class GroupWriter:
             stored = await self._append(connection, group, parts)
         self.commits += 1
         refused = [pending for pending in group if pending.lease.session not in stored]
+        appended: list[Appended] = []
+        for pending, number in zip(group, parts.numbers, strict=True):
+            if pending.last is None or pending.lease.session not in stored:
+                continue
+            entry = (pending.lease.session, pending.last, pending.lease.epoch)
+            if number != NO_NOTICE:
+                appended.append(entry)
+            elif not self._feed.add_unnoticed(entry):
+                self.publish_late(entry)
         await self._news.publish_after_commit(
-            [(p.lease.session, p.last, p.lease.epoch) for p in group if p.last is not None and p not in refused],
+            appended,
             (
                 (p.lease.session, p.last, p.before + 1, f"{stored[p.lease.session]}\n{p.chunk.body.decode()}")
                 for p, carried in zip(group, parts.carried, strict=True)
@@ -223,6 +211,9 @@ class GroupWriter:
         parts = NoticeParts()
         for pending in group:
             session, chunk = pending.lease.session, pending.chunk
+            if self._writes_rows() and not self._feed.needs_notice(session):
+                parts.add_silent()
+                continue
             carries = chunk is not None and self._pool.is_utf8 and self._feed.carries(session, chunk)
             parts.add(session, chunk.body if carries and chunk is not None else None)
         return parts

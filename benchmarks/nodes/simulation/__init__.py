@@ -1,0 +1,1 @@
+"""A simulation of several nodes on one database: one process, virtual time, random faults from a seed."""

@@ -1,0 +1,222 @@
+"""A database in memory that runs the statements of the PostgreSQL store, with the commits and locks that they rely on.
+
+A statement is one commit. In a transaction, what is read is what was committed; the first change waits for other
+transactions that have changed something, and everybody else waits for its end. PostgreSQL locks rows instead of all of
+them, so an order of commits that is possible here is possible there.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from benchmarks.nodes.simulation.translated_sql import TranslatedStatement, schema_statements, translate
+from heald.core.json import encode
+from heald_nodes.postgres.notices import NO_NOTICE
+
+Row = Sequence[Any]
+OnNotice = Callable[[str, str], None]
+_TABLES = ("sessions", "chunks", "blobs", "session_blobs", "nodes", "commands", "spent", "records", "payments")
+
+
+class SimulatedDatabase:
+    """Tables, locks and listeners."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.jump = 0.0
+        """By how much the clock of its machine has jumped."""
+        self.started = clock()
+        self.on_commit: Callable[[str, Mapping[str, Any]], None] | None = None
+        """Called after each change, with its statement and parameters."""
+        self.errors: list[str] = []
+        """Statements that the simulation cannot run."""
+        self.listeners: dict[int, tuple[str, OnNotice]] = {}
+        """By the pid of a connection, its channel and what it calls."""
+        self._sqlite = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
+        self._sqlite.execute("PRAGMA foreign_keys = ON")
+        self._empty = schema_statements()
+        for statement in self._empty:
+            self._sqlite.execute(statement, self._always(0))
+        self._writer: int | None = None
+        self._writer_gone: asyncio.Future[None] | None = None
+        self._locks: dict[tuple[object, ...], int] = {}
+        self._lock_gone: dict[tuple[object, ...], asyncio.Future[None]] = {}
+        self._notices: list[tuple[str, str]] = []
+        self._pid = 0
+
+    def clock(self) -> float:
+        return self._clock() + self.jump
+
+    def reset(self) -> None:
+        """Empty all tables."""
+        if self._sqlite.in_transaction:
+            self._sqlite.execute("ROLLBACK")
+        for table in (*_TABLES, "backends"):
+            self._sqlite.execute(f"DELETE FROM {table}")
+        self._sqlite.execute("DELETE FROM sqlite_sequence")
+        self._pid = 0
+        self.jump = 0.0
+        self.started = self.clock() - 3600
+        self._sqlite.execute("UPDATE service SET clock = 0, beat = ?", (self.clock(),))
+        self._writer, self._writer_gone = None, None
+        self._locks.clear()
+        self._lock_gone.clear()
+        self._notices.clear()
+        self.listeners.clear()
+        self.errors.clear()
+
+    def _always(self, pid: int) -> dict[str, Any]:
+        return {"now": self.clock(), "started": self.started, "pid": pid}
+
+    # --- connections -------------------------------------------------------------------------------------------------
+
+    def add_backend(self) -> int:
+        self._pid += 1
+        self._sqlite.execute("INSERT INTO backends VALUES (?)", (self._pid,))
+        return self._pid
+
+    def remove_backend(self, pid: int) -> None:
+        """A connection has ended: its transaction is rolled back, and it listens no more."""
+        self.listeners.pop(pid, None)
+        self.end_transaction(pid, commits=False)
+        self._sqlite.execute("DELETE FROM backends WHERE pid = ?", (pid,))
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def must_wait(self, pid: int, query: str, arguments: Sequence[object], *, in_transaction: bool) -> Any:
+        """Return a future that a statement has to wait for, or None if it can run. Changes in a transaction begin the
+        period in which everybody else waits."""
+        statement = translate(query)
+        if statement.kind == "lock":
+            lock = arguments if arguments else (query.replace("_shared", ""),)
+            owner = self._locks.get(lock := tuple(lock))
+            if "_shared" in query or owner == pid:
+                return None  # nothing that is simulated takes the lock of blobs exclusively
+            if owner is not None:
+                return self._lock_gone[lock]
+            self._locks[lock] = pid
+            self._lock_gone[lock] = asyncio.get_running_loop().create_future()
+            return None
+        if self._writer is not None and self._writer != pid:
+            return self._writer_gone if statement.writes or not in_transaction else None
+        if in_transaction and (statement.writes or "FOR UPDATE" in query) and self._writer is None:
+            self._writer, self._writer_gone = pid, asyncio.get_running_loop().create_future()
+            self._sqlite.execute("BEGIN")
+        return None
+
+    def end_transaction(self, pid: int, *, commits: bool) -> None:
+        if self._writer == pid:
+            self._sqlite.execute("COMMIT" if commits else "ROLLBACK")
+            gone, self._writer, self._writer_gone = self._writer_gone, None, None
+            if gone is not None and not gone.done():
+                gone.set_result(None)
+            if not commits:
+                self._notices.clear()
+            self._publish()
+        for lock in [lock for lock, owner in self._locks.items() if owner == pid]:
+            del self._locks[lock]
+            gone = self._lock_gone.pop(lock)
+            if not gone.done():
+                gone.set_result(None)
+
+    def run(self, pid: int, query: str, arguments: Sequence[object]) -> list[Row]:
+        """Run a statement that need not wait."""
+        statement = translate(query)
+        values = self._always(pid)
+        for number, argument in enumerate(arguments, 1):
+            values[f"p{number}"] = _to_sqlite(argument)
+        try:
+            rows = self._run(statement, arguments, values)
+        except sqlite3.Error as error:
+            self.errors.append(f"a statement failed: {error}: {query}")
+            raise
+        if statement.writes:
+            if self.on_commit is not None:
+                self.on_commit(query, values)
+            if self._writer is None:
+                self._publish()
+        if "folders" in query and query.startswith("SELECT name"):
+            return [(row[0], _read_list(row[1]), *row[2:]) for row in rows]
+        return rows
+
+    def _run(self, statement: TranslatedStatement, arguments: Sequence[object], values: dict[str, Any]) -> list[Row]:
+        match statement.kind:
+            case "lock" | "nothing":
+                return [(None,)]
+            case "notify":
+                self._notices.append((str(arguments[0]), str(arguments[1])))
+                return [(None,)]
+            case "pairs":
+                rows: list[Row] = []
+                pairs = list(zip(*arguments[:2], strict=True))
+                for first, second in sorted(pairs):
+                    rows += self._execute(statement.text, {**values, "id": first, "after": second})
+                return rows
+            case "append":
+                return self._append(statement, arguments, values)
+            case "payment":
+                paid = self._execute(statement.text, values)
+                if paid:
+                    self._execute(statement.after, {**values, "minute": paid[0][0]})
+                return []
+            case _:
+                rows = self._execute(statement.text, values)
+                if statement.after:
+                    self._execute(statement.after, values)
+                return rows
+
+    def _execute(self, text: str, values: Mapping[str, Any]) -> list[Row]:
+        return self._sqlite.execute(text, values).fetchall()
+
+    def _append(self, statement: TranslatedStatement, arguments: Sequence[Any], values: dict[str, Any]) -> list[Row]:
+        """Append to the logs of sessions, and notify as the statement does."""
+        stored: list[Row] = []
+        parts: dict[int, dict[str, list[list[object]]]] = {}
+        for row in zip(*arguments, strict=True):
+            append = dict(zip(statement.columns, row, strict=True))
+            changed = self._execute(
+                statement.text, {**values, **{f"w_{name}": value for name, value in append.items()}}
+            )
+            if not changed:
+                continue
+            key, session, epoch, last_seq = changed[0]
+            stored.append((session, key, 1))
+            if append["body"] is None:
+                continue
+            first = append["before"] + 1
+            self._sqlite.execute(
+                "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
+                (key, last_seq, first, append["codec"], append["body"]),
+            )
+            if append["part"] == NO_NOTICE:
+                continue
+            notice = parts.setdefault(append["part"], {"e": [], "d": []})
+            notice["e"].append([session, last_seq, epoch])
+            if append["carried"]:
+                notice["d"].append([session, last_seq, first, f"{key}\n{append['body'].decode()}"])
+        self._notices += [("", encode(notice).decode()) for notice in parts.values()]
+        return stored
+
+    def _publish(self) -> None:
+        notices, self._notices = self._notices, []
+        for channel, payload in notices:
+            for listening, on_notice in list(self.listeners.values()):
+                if channel in ("", listening):
+                    on_notice(listening, payload)
+
+    def read(self, query: str, *values: object) -> list[Row]:
+        """Run a query of an observer."""
+        return self._sqlite.execute(query, values).fetchall()
+
+
+def _to_sqlite(argument: object) -> object:
+    """Return a parameter as SQLite has it: a list of names or keys is JSON."""
+    if type(argument) is not list:
+        return argument
+    members = cast("list[object]", argument)
+    return encode(members).decode() if all(type(member) in (str, int) for member in members) else None
+
+
+def _read_list(text: str) -> list[str]:
+    return [name.strip('"') for name in text.strip("[]").split(",") if name]

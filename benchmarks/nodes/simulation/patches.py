@@ -1,0 +1,52 @@
+"""Replaces the clocks, the driver and the thread of heartbeats in the modules of nodes during a simulation."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from benchmarks.nodes.simulation.driver import SimulatedDriver
+from benchmarks.nodes.simulation.virtual_loop import VirtualStop
+from heald_nodes.postgres import log, pool, sharing
+from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres.heartbeat import HeartbeatThread
+
+_PAGE_CHUNKS = 4
+"""Chunks that are read together: few, so that short logs have several pages."""
+
+
+class SimulatedHeartbeats(HeartbeatThread):
+    """The thread of heartbeats, as a task. The code of its heartbeats is the real one."""
+
+    def __init__(
+        self, connect: Callable[[], Awaitable[PostgresConnection]], node: str, is_alive: Callable[[], bool]
+    ) -> None:
+        self._connect = connect
+        self._node = node
+        self._is_alive = is_alive
+        self._stopped = VirtualStop()  # pyright: ignore[reportIncompatibleVariableOverride, reportAttributeAccessIssue]
+        self._task = asyncio.ensure_future(self._beat_for_ever())
+
+
+@contextmanager
+def simulated_world(driver: SimulatedDriver, now: Callable[[], float]) -> Generator[None]:
+    """Have the real code see a simulated database and a virtual clock."""
+    replaced: list[tuple[Any, str, object]] = [
+        (pool, "asyncpg", driver),
+        (sharing, "HeartbeatThread", SimulatedHeartbeats),
+        (log, "_PAGE_CHUNKS", _PAGE_CHUNKS),
+    ]
+    for name, module in list(sys.modules.items()):
+        is_ours = name.startswith(("heald.", "heald_server.", "heald_nodes."))
+        if is_ours and getattr(module, "monotonic", None) is time.monotonic:
+            replaced.append((module, "monotonic", now))
+    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
+    for module, name, replacement in replaced:
+        setattr(module, name, replacement)
+    try:
+        yield
+    finally:
+        for module, name, original in before:
+            setattr(module, name, original)

@@ -1,0 +1,317 @@
+"""One schedule: nodes, clients, readers and faults, all chosen by a seed, and what must hold at its end."""
+
+import asyncio
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+from benchmarks.nodes.simulation.database import SimulatedDatabase
+from benchmarks.nodes.simulation.driver import SimulatedDriver
+from benchmarks.nodes.simulation.ledger import Ledger
+from benchmarks.nodes.simulation.network import Network
+from benchmarks.nodes.simulation.patches import simulated_world
+from benchmarks.nodes.simulation.simulated_node import Reader, SimulatedNode
+from benchmarks.nodes.simulation.virtual_loop import VirtualLoop
+from benchmarks.nodes.simulation.work_session import text_of
+from heald.core.envelope import Event
+from heald.core.errors import HealdError
+from heald_nodes.postgres.store import PostgresStore
+
+FAULTS = ("stall", "restart", "partition", "slow", "kill", "freeze", "clock", "lost answers", "lost news")
+QUIET_SECONDS = 200.0
+"""Virtual seconds after the last fault in which everything has to end."""
+_OWNER = "ann"
+_HARMLESS = {"stall", "lost news"}
+"""Faults after which no node has lost a session."""
+_OVERLAPPING = 0.4
+"""The share of faults during which the next one begins."""
+_GREY = 0.3
+"""The share of schedules in which the database is slow and nothing dies."""
+
+
+@dataclass(frozen=True)
+class ScheduleOutcome:
+    """What a schedule came to."""
+
+    seed: int
+    violations: tuple[str, ...]
+    faults: tuple[str, ...]
+    events: int
+    virtual_seconds: float
+    digest: str
+    """Of all logs: the same for the same seed."""
+
+
+class Schedule:
+    """Runs one schedule."""
+
+    def __init__(
+        self,
+        seed: int,
+        loop: VirtualLoop,
+        database: SimulatedDatabase,
+        driver: SimulatedDriver,
+        faults: Sequence[str] = FAULTS,
+    ) -> None:
+        self._seed = seed
+        self._loop = loop
+        self._database = database
+        self._chance = random.Random(seed)
+        self._network = driver.network = Network(seed)
+        self._ledger = Ledger()
+        self._limit = self._chance.randrange(1, 4)
+        self._nodes: list[SimulatedNode] = []
+        self._dead: list[SimulatedNode] = []
+        self._readers: list[Reader] = []
+        self._faults: list[str] = []
+        self._requests = 0
+        self._asks: list[tuple[SimulatedNode, asyncio.Task[None]]] = []
+        self._allowed = faults
+        self._kinds: tuple[str, ...] = ()
+        self._logs: dict[str, list[Event]] = {}
+
+    async def run(self) -> ScheduleOutcome:
+        chance = self._chance
+        self._database.reset()
+        self._database.on_commit = self._check_commit
+        random.seed(self._seed)
+        began = self._loop.now
+        harmless = [kind for kind in self._allowed if kind in _HARMLESS]
+        kinds = harmless if harmless and chance.random() < _GREY else list(self._allowed)
+        self._kinds = tuple(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))))
+        self._ledger.reports_takeovers = _HARMLESS.issuperset(self._kinds)
+        sessions = [f"ses_{number}" for number in range(chance.randrange(2, 6))]
+        for number in range(chance.randrange(2, 4)):
+            self._nodes.append(self._new_node(f"host{number}", 1))
+        await self._wait_ready()
+        for session in sessions:
+            self._database.read(
+                "INSERT INTO sessions (id, owner, kind, title, title_key, created, updated, epoch, settings, draft)"
+                " VALUES (?, ?, '', '', '', 0, 0, 0, CAST('{}' AS BLOB), 0)",
+                session,
+                _OWNER,
+            )
+            self._readers += [Reader(session, self._ledger) for _ in range(2)]
+        self._connect_readers()
+        overlapping: list[asyncio.Task[None]] = []
+        for _ in range(chance.randrange(2, 5)):
+            self._ask(sessions)
+            await asyncio.sleep(chance.random())
+            fault = asyncio.create_task(self._do_fault(chance.choice(self._kinds)))
+            overlapping.append(fault)
+            await (asyncio.sleep(chance.random()) if chance.random() < _OVERLAPPING else fault)
+            self._connect_readers()
+            self._ask(sessions)
+        await asyncio.gather(*overlapping)
+        await self._wait_quiet(sessions)
+        await self._read_logs(sessions)
+        self._check_logs(sessions)
+        for error in self._database.errors:
+            self._ledger.report(error)
+        await self._end()
+        digest = sha256(repr(self._database.read("SELECT * FROM chunks ORDER BY 1, 2")).encode()).hexdigest()
+        return ScheduleOutcome(
+            self._seed,
+            tuple(self._ledger.violations),
+            tuple(self._faults),
+            len(self._ledger.acknowledged),
+            self._loop.now - began,
+            digest,
+        )
+
+    # --- nodes and clients -------------------------------------------------------------------------------------------
+
+    def _new_node(self, host: str, life: int) -> SimulatedNode:
+        return SimulatedNode(host, life, self._ledger, self._chance, self._limit)
+
+    async def _wait_ready(self) -> None:
+        while not all(node.is_ready for node in self._nodes):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+    def _ask(self, sessions: list[str]) -> None:
+        for _ in range(self._chance.randrange(1, 4)):
+            nodes = [node for node in self._nodes if node.is_ready]
+            if not nodes:
+                return
+            self._requests += 1
+            node, session = self._chance.choice(nodes), self._chance.choice(sessions)
+            request, steps = f"r{self._requests}", self._chance.randrange(1, 7)
+            self._asks.append((node, node.run(partial(node.ask, session, _OWNER, request, steps))))
+
+    def _connect_readers(self) -> None:
+        for reader in self._readers:
+            if reader.node is None or reader.node.process.is_dead:
+                nodes = [node for node in self._nodes if node.is_ready]
+                if nodes:
+                    reader.connect(self._chance.choice(nodes))
+
+    # --- faults ------------------------------------------------------------------------------------------------------
+
+    async def _do_fault(self, kind: str) -> None:
+        chance, network = self._chance, self._network
+        if not self._nodes:
+            return  # all were killed, and start anew
+        node = chance.choice(self._nodes)
+        seconds = chance.choice((2.0, 4.0, 8.0) if self._ledger.reports_takeovers else (0.3, 1.0, 2.0, 4.0, 8.0))
+        self._faults.append(f"{kind} {node.process.name} {seconds}")
+        match kind:
+            case "stall":
+                network.is_stalled = True
+                await asyncio.sleep(seconds)
+                network.is_stalled = False
+                network.release()
+            case "restart":
+                network.is_down = True
+                network.break_connections()
+                await asyncio.sleep(seconds)
+                network.is_down = False
+                self._database.started = self._database.clock()
+            case "partition":
+                network.partitioned.add(node.host)
+                await asyncio.sleep(seconds)
+                if chance.random() < 0.5:
+                    network.break_connections(node.host)
+                network.partitioned.discard(node.host)
+                network.release()
+            case "slow":
+                network.slowness[node.host] = chance.choice((20.0, 100.0))
+                await asyncio.sleep(seconds)
+                network.slowness.clear()
+            case "kill":
+                self._kill(node)
+                await asyncio.sleep(seconds)
+                life = int(node.process.name.rpartition(".")[2]) + 1
+                self._nodes.append(self._new_node(node.host, life))
+            case "freeze":
+                node.process.is_frozen = True
+                await asyncio.sleep(seconds)
+                self._loop.thaw(node.process)
+            case "clock":
+                self._database.jump += chance.choice((-30.0, -3.0, 3.0, 3600.0))
+                await asyncio.sleep(seconds / 2)
+            case "lost answers":
+                network.lost_answers = 0.1
+                await asyncio.sleep(seconds)
+                network.lost_answers = 0.0
+            case _:
+                network.lost_notices = chance.choice((0.3, 1.0))
+                await asyncio.sleep(seconds)
+                network.lost_notices = 0.0
+
+    def _kill(self, node: SimulatedNode) -> None:
+        node.process.is_dead = True
+        self._network.break_connections(node.host)
+        self._nodes.remove(node)
+        self._dead.append(node)
+
+    # --- what must hold ----------------------------------------------------------------------------------------------
+
+    def _check_commit(self, query: str, values: Mapping[str, Any]) -> None:
+        if "work" not in query:
+            return
+        (running,) = self._database.read("SELECT count(*) FROM sessions WHERE work <> 'idle'")[0]
+        if running > self._limit:
+            self._ledger.report(f"{running} exchanges run where {self._limit} are allowed")
+
+    async def _wait_quiet(self, sessions: list[str]) -> None:
+        """Wait until no session has work and all readers have all events."""
+        until = self._loop.now + QUIET_SECONDS
+        while self._loop.now < until:
+            self._connect_readers()
+            ends = self._ends()
+            is_asked = any(not task.done() and not node.process.is_dead for node, task in self._asks)
+            if (
+                not is_asked
+                and not self._working()
+                and all(len(reader.texts) >= ends[reader.session] for reader in self._readers)
+            ):
+                return
+            await asyncio.sleep(0.5)
+        for session, work, node, holder in self._working():
+            self._ledger.report(f"{session} is {work} for ever; node {node!r}, holder {holder!r}")
+        ends = self._ends()
+        for reader in self._readers:
+            if len(reader.texts) < ends[reader.session]:
+                self._ledger.report(
+                    f"a reader of {reader.session} stands still at {len(reader.texts)} of {ends[reader.session]}"
+                )
+
+    def _ends(self) -> dict[str, int]:
+        """Return the ends of all logs."""
+        return {row[0]: row[1] for row in self._database.read("SELECT id, last_seq FROM sessions")}
+
+    def _working(self) -> list[Any]:
+        return self._database.read("SELECT id, work, node, holder FROM sessions WHERE work <> 'idle'")
+
+    async def _read_logs(self, sessions: list[str]) -> None:
+        """Read the logs with a store that has read nothing before."""
+        store = PostgresStore("postgresql://observer@simulated/heald", node="observer")
+        for session in sessions:
+            log: list[Event] = []
+            self._logs[session] = log
+            try:
+                while events := await store.read(session, after=len(log)):
+                    log += events
+            except HealdError as error:
+                self._ledger.report(f"the log of {session} cannot be read: {error}")
+        await store.close()
+
+    def _check_logs(self, sessions: list[str]) -> None:
+        logged: set[str] = set()
+        for session in sessions:
+            log = self._logs[session]
+            texts = [text_of(event) for event in log]
+            for (name, seq), text in self._ledger.acknowledged.items():
+                if name == session and (seq > len(texts) or texts[seq - 1] != text):
+                    self._ledger.report(f"event {seq} of {session} was acknowledged and is not in the log")
+            if any(later.epoch < event.epoch for event, later in pairwise(log)):
+                self._ledger.report(f"a writer of {session} wrote after its successor")
+            requests = [text.split()[1] for text in texts if text.startswith("request ")]
+            logged.update(requests)
+            if len(requests) != len(set(requests)):
+                self._ledger.report(f"a request of {session} was accepted twice")
+            for reader in self._readers:
+                if reader.session == session and reader.texts != texts[: len(reader.texts)]:
+                    self._ledger.report(f"a reader of {session} got other events than the log has")
+        for request in sorted(self._ledger.accepted - logged):
+            self._ledger.report(f"the request {request} was accepted and is not in the log")
+        for (session, step), count in self._ledger.effects.items():
+            if count > 1:
+                self._ledger.report(f"the step {step} of {session} took place {count} times")
+
+    async def _end(self) -> None:
+        """Let every process end."""
+        for node in (*self._nodes, *self._dead):
+            node.process.is_dead = False
+            self._loop.thaw(node.process)
+        self._network.is_down = True
+        self._network.break_connections()
+        current = asyncio.current_task()
+        tasks = [task for task in asyncio.all_tasks() if task is not current]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Simulation:
+    """Runs schedules, one after the other, in one loop and on one database."""
+
+    def __init__(self) -> None:
+        self._loop = VirtualLoop()
+        self._database = SimulatedDatabase(self._loop.time)
+        self._driver = SimulatedDriver(self._database)
+
+    def run(self, seeds: Iterable[int], faults: Sequence[str] = FAULTS) -> Iterator[ScheduleOutcome]:
+        """Yield the outcome of the schedule of each seed, with faults of some kinds."""
+        with simulated_world(self._driver, self._loop.time):
+            for seed in seeds:
+                self._loop.reset()
+                schedule = Schedule(seed, self._loop, self._database, self._driver, faults)
+                yield self._loop.run_until_complete(schedule.run())
+
+    def close(self) -> None:
+        self._loop.close()

@@ -1,0 +1,122 @@
+"""The statements of the PostgreSQL store, as SQLite runs them.
+
+Their conditions stay as they are: a fault in the SQL of a claim or of a lease is a fault in the simulation too.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA
+
+_PLAIN = (
+    (NOW, ":now"),
+    ("extract(epoch FROM pg_postmaster_start_time())::float8", ":started"),
+    ("pg_backend_pid()", ":pid"),
+    ("nodes n, pg_stat_get_activity(n.backend) WHERE", "nodes n JOIN backends b ON b.pid = n.backend WHERE"),
+    ("position($3 IN title_key)", "instr(title_key, $3)"),
+    ("current_schema()", "'public'"),
+    ("getdatabaseencoding()", "'UTF8'"),
+    ("to_regclass('schema_version')", "'schema_version'"),
+    ("gen_random_uuid()", "'simulated'"),
+    ("INSERT INTO commands VALUES", "INSERT INTO commands (id, session, body, expires) VALUES"),
+    ("bool_or(", "max("),
+    ("greatest(", "max("),
+    ("least(", "min("),
+)
+_PATTERNS = (
+    (re.compile(r"\(\(:now - \$2::float8\) / 60\)::bigint"), "CAST(round((:now - $2) / 60) AS INTEGER)"),
+    (re.compile(r"\(:now / 60\)::bigint"), "CAST(round(:now / 60) AS INTEGER)"),
+    (re.compile(r"\s+FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?"), ""),
+    (re.compile(r"= ANY\((\$\d+)\)"), r"IN (SELECT value FROM json_each(\1))"),
+    (re.compile(r"::(?:text|bigint|int|boolean|float8|bytea|integer)(?:\[\])?"), ""),
+    (re.compile(r"\b(UPDATE|DELETE FROM) (\w+) ([a-z])\b"), r"\1 \2 AS \3"),
+    (re.compile(r"\$(\d+)"), r":p\1"),
+)
+_RETURNING = re.compile(r"\bRETURNING (?:\w\.\w+(?:, )?)+$")
+_SERVED = re.compile(r"^WITH served AS \((UPDATE service .*?SKIP LOCKED\))\) (.*)$", re.DOTALL)
+_APPEND = re.compile(r"AS w\(([^)]*)\).*?h AS \(\s*(UPDATE .*?)\s+RETURNING ", re.DOTALL)
+_PAYMENT = re.compile(r"^WITH p AS \((.*? RETURNING minute)\) INSERT INTO spent (.*) SELECT (.*) FROM p ON (.*)$", re.S)
+_DIALECT = (
+    (re.compile(r"bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"), "INTEGER PRIMARY KEY AUTOINCREMENT"),
+    (re.compile(r"\) (?:WITH \(fillfactor = \d+\)|PARTITION BY HASH \(session\))"), ")"),
+    (re.compile(r"text\[\]"), "text"),
+)
+_CHUNKS_OF_MANY = """SELECT :id, :after, s.key, f.first_seq, f.codec, f.body FROM sessions s JOIN chunks f
+    ON f.session = s.key WHERE s.id = :id AND f.last_seq > :after ORDER BY f.last_seq LIMIT :p3"""
+_ANCHORS = """SELECT :id, :after, codec, body FROM chunks WHERE session = :id AND last_seq >= :after
+    ORDER BY last_seq LIMIT 1"""
+_BLOBS = """SELECT k.session, b.digest, b.data FROM session_blobs k JOIN blobs b USING (digest)
+    WHERE k.session = :id AND k.digest = :after"""
+_PAIRED = (
+    ("f.first_seq, f.codec, f.body FROM unnest($1", _CHUNKS_OF_MANY),
+    ("CROSS JOIN LATERAL (SELECT codec, body FROM chunks", _ANCHORS),
+    ("JOIN session_blobs k USING (session, digest)", _BLOBS),
+)
+"""Statements that join two lists of parameters, and what they select for one pair."""
+
+
+@dataclass(frozen=True)
+class TranslatedStatement:
+    """A statement for SQLite. Some are several statements of one commit."""
+
+    text: str
+    writes: bool
+    kind: str = "plain"
+    """`plain`, `lock`, `notify`, `append`, `pairs` (once for each pair of the first two parameters), `payment`, or
+    `nothing`."""
+    after: str = ""
+    """A statement that runs after it, and that the first one does not see."""
+    columns: tuple[str, ...] = ()
+    """The names of the parameters of an append."""
+
+
+def _convert(text: str) -> str:
+    for old, new in _PLAIN:
+        text = text.replace(old, new)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return _RETURNING.sub(lambda match: re.sub(r"\b\w\.", "", match[0]), text.strip())
+
+
+@cache
+def translate(query: str) -> TranslatedStatement:
+    """Translate a statement of the store."""
+    if "pg_advisory_xact_lock" in query:
+        return TranslatedStatement("", False, "lock")
+    if query.startswith("SELECT pg_notify"):
+        return TranslatedStatement("", True, "notify")
+    if query.startswith(("CREATE ", "ALTER ")):
+        return TranslatedStatement("", False, "nothing")
+    pairs = next((text for start, text in _PAIRED if start in query), None)
+    if pairs is not None:
+        return TranslatedStatement(pairs, False, "pairs")
+    if (served := _SERVED.match(query)) is not None:
+        return TranslatedStatement(_convert(served[2]), True, after=_convert(served[1]))
+    if "INSERT INTO chunks" in query and (append := _APPEND.search(query)) is not None:
+        columns = tuple(name.strip() for name in append[1].split(","))
+        values = ", ".join(f":w_{name} AS {name}" for name in columns)
+        update = _convert(append[2]).replace("FROM w WHERE", f"FROM (SELECT {values}) AS w WHERE")
+        return TranslatedStatement(f"{update} RETURNING key, id, epoch, last_seq", True, "append", columns=columns)
+    if (payment := _PAYMENT.match(query)) is not None:
+        insert = f"INSERT INTO spent {payment[2]} SELECT {payment[3]} FROM (SELECT :minute AS minute) WHERE true"
+        return TranslatedStatement(_convert(payment[1]), True, "payment", after=_convert(f"{insert} ON {payment[4]}"))
+    text = _convert(query)
+    return TranslatedStatement(text, not text.startswith(("SELECT", "WITH RECURSIVE")))
+
+
+def schema_statements() -> list[str]:
+    """Return the statements that make the newest schema."""
+    statements = [
+        "CREATE TABLE schema_version (version integer PRIMARY KEY, readable_by integer NOT NULL, applied text)",
+        "CREATE TABLE backends (pid integer PRIMARY KEY)",
+    ]
+    for migration in MIGRATIONS:
+        for statement in migration.statements:
+            if "PARTITION OF" in statement or "SET STORAGE" in statement:
+                continue
+            for pattern, replacement in _DIALECT:
+                statement = pattern.sub(replacement, statement)
+            statements.append(_convert(statement))
+        statements.append(f"INSERT INTO schema_version VALUES ({migration.version}, {ROWS_SCHEMA}, '')")
+    return statements
