@@ -18,6 +18,7 @@ import { models, projects, type Prompt, type ProjectView, studio, type StudioVie
 import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
 import { designSystems } from "./calls";
+import { canDraft, DraftSwitch } from "./draft_switch";
 import { Frame } from "./frame";
 import { ModelChoice } from "./model_choice";
 import { isFigma, isPage, promptOf } from "./prompt";
@@ -100,6 +101,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
   const [isRequested, setIsRequested] = useState(false); // somebody pressed Enter before the offer was there
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
+  const [draft, setDraft] = useKeptValue<boolean>("draft-first", false);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
   const design = systems.value?.find((candidate) => candidate.id === system);
@@ -114,6 +116,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const count = variants || chosen.length || offer?.defaults.variants_create || 4;
   const several = attachments.filter((attachment) => attachment.kind === "image").length > 1;
   const prompt = promptOf(text, attachments, eachPage && built !== "svg");
+  const picturesAlone = hasPictures(prompt) && prompt.videos === undefined;
+  const drafts = picturesAlone && canDraft(offer?.models ?? [], builders, built);
   const empty = text.trim() === "" && attachments.length === 0;
   const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
   const isLink = isFigma(prompt.figma ?? "");
@@ -138,6 +142,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         ...(prompt.html === undefined ? { stack: built } : {}),
         variants: count,
         ...(chosen.length > 0 ? { models: chosen } : {}),
+        ...(drafts && draft ? { draft: true } : {}),
         ...(design === undefined ? {} : { design_system: design.content }),
       });
       setText((current) => unsentText(current, text));
@@ -184,6 +189,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
               ))}
             </select>
             <ModelChoice models={offer?.models ?? []} usual={usualModels} chosen={chosen} onChange={setRemembered} />
+            {drafts && <DraftSwitch checked={draft} onChange={setDraft} />}
             <label className="row variants-count">
               <span className="faint">Variants</span>
               <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>

@@ -175,7 +175,8 @@ export function errorOf(variant: VariantView): string {
 function Overall({ variant }: { variant: VariantView }) {
   if (variant.score === null) return null;
   return (
-    <span className="badge accent" title="How close it is to the picture">
+    <span className="badge accent" title={variant.draft_score ? "How close the draft was to the picture, and how close it is now" : "How close it is to the picture"}>
+      {variant.draft_score && `${wholePercent(variant.draft_score.overall)} → `}
       {wholePercent(variant.score.overall)}
     </span>
   );

@@ -61,6 +61,8 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     """The models of the variants, repeated if there are fewer; empty for the host's choice."""
     variants: int | None = None
+    draft: bool = False
+    """Whether the local converter builds the page first, and the models only change what differs from the picture."""
     title: str = ""
 
     @property

@@ -23,6 +23,7 @@ from heald_studio.preview.preview import PAGE, ProjectPreview, has_page
 from heald_studio.projects import actions
 from heald_studio.projects.change_queue import ChangeQueue
 from heald_studio.projects.direct_edit import ElementChange, edit_element
+from heald_studio.projects.drafts import Drafts
 from heald_studio.projects.inherited_models import inherit_models
 from heald_studio.projects.lock import CannotLock, Lock, NewLock
 from heald_studio.projects.pages import PageChange, change_pages
@@ -78,12 +79,14 @@ class Studio:
         self._host = host
         self._files = SessionFiles(host.sessions.store)
         self._locks = ProjectLocks(self._change, self._files.read, self.find_stack)
+        self._drafts = Drafts(host, texts, self.find_stack)
         self._runner = VariantRunner(
             host,
             self._change,
             self._build_context,
             self.entry_of,
             self._locks.check,
+            self._drafts,
             repair_below=repair_below,
             scores=scores,
         )
@@ -242,6 +245,9 @@ class Studio:
                     await self._runner.cancel(attempt, "The project was deleted.")
         await self._runner.wait_idle(project.id)
         for version in (await self.projects.get(owner, name)).versions:
+            if version.draft:
+                with suppress(NoSuchSession):
+                    await self._host.delete(version.draft)
             for variant in version.variants:
                 for session in [*variant.earlier, *(attempt.session for attempt in variant.tries)]:
                     with suppress(NoSuchSession):
@@ -370,6 +376,7 @@ class Studio:
         """Stop following variants. The host keeps their exchanges running."""
         await self.queue.close()
         await self._runner.close()
+        await self._drafts.close()
 
     def context_of(self, info: SessionInfo) -> FindContext:
         """Return a function that looks up the variant of a session when one of its tools is called."""
@@ -377,6 +384,8 @@ class Studio:
         async def find() -> VariantContext:
             project = await self.projects.get(info.owner, info.parent or "")
             for version in project.versions:
+                if version.draft == info.id:  # the converter compares its page too
+                    return await self._build_context(info.owner, project, version, version.variants[0])
                 for variant in version.variants:
                     if any(attempt.session == info.id for attempt in variant.tries):
                         return await self._build_context(info.owner, project, version, variant)
@@ -425,3 +434,7 @@ class Studio:
 def _check_request(request: BuildRequest) -> None:
     if not (request.text.strip() or request.views or request.files or request.outline or request.documents):
         raise ConfigurationError("There is nothing to build; give a picture, some words, or files.")
+    if request.draft and (request.mode != "image" or not request.views or request.is_update):
+        raise ConfigurationError(
+            "A draft is made of a picture; attach a picture of the page, or build without a draft."
+        )

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from heald.sessions.store_errors import HandedOver
-from heald_studio.projects import variants
+from heald_studio.projects.exchange_result import await_result
 
 
 class _Lost:
@@ -25,7 +25,7 @@ async def test_an_error_after_the_caller_was_cancelled_is_not_logged() -> None:
     logged: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
     exchange = _Lost()
-    caller = asyncio.create_task(variants._await_result(cast("Any", exchange)))  # pyright: ignore[reportPrivateUsage]
+    caller = asyncio.create_task(await_result(cast("Any", exchange)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     caller.cancel()

@@ -11,7 +11,7 @@ from heald.commands.text_columns import align_columns
 from heald.core.errors import ConfigurationError
 from heald_server.models import KnownModels
 from heald_studio.commands.build_request import check_picture_name, read_request
-from heald_studio.commands.build_result import exit_status, print_result, write_variants
+from heald_studio.commands.build_result import exit_status, print_result, print_sources, write_variants
 from heald_studio.commands.build_wait import wait_version
 from heald_studio.commands.local_studio import OWNER, check_output, open_local_studio, resolve_models
 from heald_studio.commands.variant_progress import VariantProgress
@@ -21,6 +21,7 @@ EXAMPLES = """examples:
   heald build shot.png -o site --stack react_tailwind --variants 2
   heald build --text "A page for a bakery" --model anthropic/claude-sonnet-4-6 --model openai/gpt-5.2
   heald build --url https://example.org --design-system house.md
+  heald build shot.png --draft --model openai/gpt-5.2          the converter's page, corrected by a model
   heald build --video screen.mp4 --stack vue_tailwind
   heald build --from site --text "Make the header sticky" -o site --force
 
@@ -35,7 +36,7 @@ MOST_SCALE = 8
 
 COMMON_OPTIONS = (
     *("pictures", "text", "url", "video", "start", "design_system", "model"),
-    *("stack", "variants", "score", "output", "force", "json"),
+    *("stack", "variants", "draft", "score", "output", "force", "json"),
 )
 """What `--help` shows; `--help-all` shows the rest."""
 
@@ -96,6 +97,8 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
             print_note("The pages were not scored; `heald doctor` shows what is missing.")
         built = await write_variants(studio, project.id, version, out, options.force)
     print_result(options, project, built)
+    if not options.json:
+        print_sources(progress.sources(), is_named=bool(options.picture_kind))
     return exit_status(built)
 
 

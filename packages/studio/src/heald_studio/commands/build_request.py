@@ -38,7 +38,7 @@ async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildR
     default = UPDATE_VARIANTS if files else CREATE_VARIANTS
     views = [*views, *captured, *frames]
     models, variants = choose_models(
-        options.model, studio, options.variants, default, pictures=bool(views) and not files
+        options.model, studio, options.variants, default, pictures=bool(views) and not files and not options.draft
     )
     return BuildRequest(
         text=read_stdin() if options.text == "-" else options.text,
@@ -49,6 +49,7 @@ async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildR
         design_system=design,
         models=tuple(models[:variants]),
         variants=variants,
+        draft=options.draft,
         title=_title(options),
     )
 

@@ -81,7 +81,7 @@ def print_result(
     table: list[list[str]] = []
     for variant, folder, _ in built:
         if folder is not None:
-            score = format_score(variant.score) if variant.score is not None else variant.status
+            score = format_score(variant.score, variant.draft_score) if variant.score is not None else variant.status
             duration = format_seconds(max((variant.ended or 0) - (variant.started or 0), 0))
             table.append([f"{folder}/", variant.model, score, duration, format_usd(variant.cost_usd)])
         if variant.error is not None:
@@ -96,6 +96,12 @@ def print_result(
     if not table and all(variant.error is None for variant, _, _ in built):
         for variant, _, _ in built:
             print_note(f"Nothing was built with {variant.model}: {_why_nothing(variant)}")
+
+
+def print_sources(sources: Sequence[str], *, is_named: bool) -> None:
+    """Print what the local converter took the pictures for, and how to correct it unless it was named."""
+    for source in sources:
+        print_note(source if is_named else f"{source} Use --as page, sketch or photo if it is not.")
 
 
 def _print_failures(variants: Sequence["Variant"]) -> None:
@@ -135,6 +141,7 @@ def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[
         "model": variant.model,
         "status": variant.status,
         "score": to_builtins(variant.score),
+        "draft_score": to_builtins(variant.draft_score),
         "seconds": round(max((variant.ended or 0) - (variant.started or 0), 0), 3),
         "turns": variant.turns,
         "usage": cast(dict[str, object], to_builtins(variant.usage)),

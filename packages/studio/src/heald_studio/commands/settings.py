@@ -40,6 +40,11 @@ class BuildTable(EndpointTable):
         completions=stack_names,
     )
     variants: Count = option("agents that work side by side", "variants", without="one for each model", metavar="N")
+    draft: bool = option(
+        "convert the picture without a model first, and let the models change only what differs",
+        "variants",
+        default=False,
+    )
     score: bool = option("render the pages and compare them with the picture", "variants", default=True)
     output: str = option("folder to write to", "output", default="out", metavar="DIR", aliases=("-o",), path=True)
     data: str = option(

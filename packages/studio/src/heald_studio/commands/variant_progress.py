@@ -13,6 +13,7 @@ from heald.core.events import FileChanged, RetryScheduled, ThinkingDelta, ToolOu
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.tools.sanitize import sanitize_text
+from heald_pictures.picture_source import find_source
 from heald_studio.commands.score_text import format_score
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _MARKS = {"queued": "·", "running": "▸", "completed": "✓", "failed": "✗",
 class _Activity:
     text: str = "waiting"
     files: set[str] = field(default_factory=set[str])
+    sources: list[str] = field(default_factory=list[str])  # what the local converter took the pictures for
 
 
 class VariantProgress:
@@ -61,8 +63,14 @@ class VariantProgress:
             table.append([f"{_MARKS[variant.status]} {variant.index + 1}", variant.model, text])
         return align_columns(table)
 
+    def sources(self) -> list[str]:
+        """Return the sentences about what the pictures were taken for, each once."""
+        return list(dict.fromkeys(source for activity in self._activities.values() for source in activity.sources))
+
     def _on_event(self, activity: _Activity, session: str, event: Event) -> None:
         activity.text = describe_activity(event.data) or activity.text
+        if isinstance(event.data, ThinkingDelta) and (source := find_source(event.data.text)) is not None:
+            activity.sources.append(source)
         match event.data:
             case ToolUseContentBlockStart(name=name):
                 activity.text = sanitize_text(name)
@@ -95,7 +103,7 @@ def _describe_outcome(variant: "Variant") -> str:
         parts.append(reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…")
         return ": ".join(parts)
     if variant.score is not None:
-        parts.append(format_score(variant.score))
+        parts.append(format_score(variant.score, variant.draft_score))
     if variant.started is not None and variant.ended is not None:
         parts.append(format_seconds(max(variant.ended - variant.started, 0)))
     if variant.turns:

@@ -93,6 +93,8 @@ class VariantTry(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     cost_usd: float | None = None
     score: VariantScore | None = None
+    draft_score: VariantScore | None = None
+    """Of the draft that it began with; None if it began with none."""
     error: ErrorInfo | None = None
     note: str | None = None
     """What is unusual about its outcome, such as the limit that cut it off."""
@@ -154,6 +156,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     """Blobs with the code of variants that the client keeps."""
     request: str = ""
     """The blob with the message to its variants; empty if no model was called."""
+    draft: str = ""
+    """The session in which the converter builds the page that its variants begin with; empty if there is none."""
     chosen: int = 0
     queued: str = ""
     """The id of the waiting change that made it; empty if it was sent at once."""

@@ -65,6 +65,11 @@ def describe_no_change(answer: str) -> str:
     return f"{NOTHING_CHANGED}{_describe_answer(answer)}"
 
 
+def describe_kept_draft(answer: str) -> str:
+    """Describe why a variant is the draft as it was: what the model answered."""
+    return f"The model left the draft as it was.{_describe_answer(answer)}"
+
+
 def _describe_answer(answer: str) -> str:
     words = " ".join(answer.split())
     return f" It answered: {words[:_LONGEST_ANSWER]}{'…' if len(words) > _LONGEST_ANSWER else ''}" if words else ""

@@ -22,11 +22,13 @@ from heald.sessions.settings import SessionSettings
 from heald.sessions.store import PAGE
 from heald.sessions.store_errors import Fenced, HandedOver, NoSuchSession, SessionBusy, StoreError
 from heald_studio.browser.browser import shared_browser
-from heald_studio.default_models import LOCAL_ALTERNATIVES, LOCAL_MODEL
+from heald_studio.default_models import is_converter
 from heald_studio.host import SessionHost
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import has_page
 from heald_studio.projects.document_store import NoSuchDocument
+from heald_studio.projects.drafts import DRAFT_IS_ENOUGH, Drafts
+from heald_studio.projects.exchange_result import await_result
 from heald_studio.projects.lock import BrokenLock, refusal, repair_request
 from heald_studio.projects.pages import list_pages
 from heald_studio.projects.project import Project, Variant, VariantRef, Version, find_version
@@ -39,6 +41,7 @@ from heald_studio.projects.session_files import read_session_files
 from heald_studio.projects.variant_outcome import (
     NOTHING_CHANGED,
     add_costs,
+    describe_kept_draft,
     describe_missing_page,
     describe_no_change,
     fields_of,
@@ -68,6 +71,7 @@ class VariantRunner:
         build_context: BuildContext,
         entry_of: Callable[[Project], str],
         check_locks: CheckLocks,
+        drafts: Drafts,
         *,
         repair_below: float | None,
         scores: bool,
@@ -77,6 +81,7 @@ class VariantRunner:
         self._context_of = build_context
         self._entry_of = entry_of
         self._check_locks = check_locks
+        self._drafts = drafts
         self._repair_below = repair_below
         self._scores = scores
         self._tasks: dict[str, tuple[str, str, asyncio.Task[None]]] = {}  # by session: project, version, task
@@ -179,11 +184,20 @@ class VariantRunner:
     async def _run(self, owner: str, project: str, version: Version, variant: Variant, message: Message) -> None:
         note = partial(self._update_variant, project, version.id, variant)
         try:
-            await note(started=time())
+            stored_project = await note(started=time())
+            if version.draft and not is_converter(variant.model):
+                shared_browser().start_ahead()  # the draft is scored
+                polish = await self._drafts.prepare(owner, stored_project, version, variant, message)
+                message = polish.message
+                await note(draft_score=polish.score)
+                if not polish.is_needed and variant.session not in self._cancelled:
+                    fields = {"status": "completed", "ended": time(), "cost_usd": 0.0, "note": DRAFT_IS_ENOUGH}
+                    await note(**await self._check_page(stored_project, version, variant, fields), score=polish.score)
+                    return
             info = await self._host.sessions.store.info(variant.session)
             if await self._host.pass_on(info, message, variant.session):
                 return  # the process that claims it records its outcome
-            if self._scores and variant.model in (LOCAL_MODEL, *LOCAL_ALTERNATIVES):
+            if self._scores and is_converter(variant.model):
                 shared_browser().start_ahead()  # the local converter is done within seconds
             result = await self._send(owner, version, variant, message, note)
             await self._judge(owner, version, variant, note, result)
@@ -242,7 +256,7 @@ class VariantRunner:
             if variant.session in self._cancelled:  # cancelled before the exchange began
                 exchange.cancel(self._cancelled[variant.session])
             project = await note(status="running", exchange=exchange.id)
-            result = await _await_result(exchange)
+            result = await await_result(exchange)
         ended = time()
         fields: dict[str, Any] = {
             "status": result.status,
@@ -288,6 +302,8 @@ class VariantRunner:
             if not project.named and (title := read_title(files, entry)):
                 await self._change(project.id, lambda now: with_title(now, title))
             if fields.get("note") is None and not await self._is_changed(variant, files):
+                if version.draft and not is_converter(variant.model):
+                    return {**fields, "note": describe_kept_draft(answer)}
                 return {**fields, "note": NOTHING_CHANGED if version.base is not None else describe_no_change(answer)}
         except StoreError:
             return fields
@@ -392,7 +408,7 @@ class VariantRunner:
     ) -> None:
         """Record the outcome of an exchange that an earlier process began and this one resumed."""
         try:
-            result = await _await_result(exchange)
+            result = await await_result(exchange)
         except (Fenced, HandedOver):
             return  # another process continues it
         except HealdError as error:
@@ -412,18 +428,3 @@ class VariantRunner:
 
 def _all_tries(version: Version) -> list[Variant]:
     return [attempt for variant in version.variants for attempt in variant.tries]
-
-
-async def _await_result(exchange: ExchangeInterface) -> AgentResult:
-    """Wait for the result of an exchange. A cancelled caller does not cancel the exchange."""
-    waiting = asyncio.ensure_future(exchange.result())
-    try:
-        return await asyncio.shield(waiting)
-    except asyncio.CancelledError:
-        waiting.add_done_callback(_retrieve_error)  # nobody else waits for it; asyncio would log its error
-        raise
-
-
-def _retrieve_error(task: "asyncio.Task[AgentResult]") -> None:
-    if not task.cancelled():
-        task.exception()

@@ -17,7 +17,7 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.tools.workspace.memory import MemoryWorkspace
 from heald.tools.workspace.paths import normalize_path
-from heald_studio.default_models import models_for
+from heald_studio.default_models import LOCAL_MODEL, is_converter, models_for
 from heald_studio.host import SessionHost
 from heald_studio.projects.actions import describe_version, place_of, record, record_version
 from heald_studio.projects.lock import lock_notice
@@ -44,7 +44,7 @@ from heald_studio.prompt.request import PromptRequest
 from heald_studio.prompt.texts import PromptTexts
 from heald_studio.request import BuildRequest, View
 from heald_studio.stacks.stack import Stack
-from heald_studio.tools.family import TOOL_NAMES, useful_tools
+from heald_studio.tools.family import TOOL_NAMES, editing_tools, useful_tools
 
 VARIANT_SESSION = "variant"  # the kind of the sessions that variants work in
 
@@ -100,11 +100,17 @@ class VersionBuilder:
         settings = SessionSettings(tools=tools, instructions=prompt.system, permissions="auto", history=history)
         files = files or _initial_files(request, stack)
         variants = [
-            await self._create_session(owner, project, index, msgspec.structs.replace(settings, model=model), files)
+            await self._create_session(owner, project, index, _settings_for(model, settings, request), files)
             for index, model in enumerate(models)
         ]
+        draft = ""
+        if request.draft and not all(map(is_converter, models)):
+            converter = msgspec.structs.replace(settings, model=LOCAL_MODEL)
+            draft = (await self._create_session(owner, project, 0, converter, files)).session
         options = [await self._projects.store.put_blob(project.id, code.encode()) for code in request.options]
-        version = _new_version(kind, variants, text=request.text, base=base, pictures=list(targets), options=options)
+        version = _new_version(
+            kind, variants, text=request.text, base=base, pictures=list(targets), options=options, draft=draft
+        )
         return await self._add_and_run(owner, project, version, msgspec.structs.replace(last, said=request.text))
 
     async def rebuild(self, owner: str, project: Project, version: Version, variants: Sequence[Variant]) -> Version:
@@ -173,7 +179,7 @@ class VersionBuilder:
     def _models(self, request: BuildRequest, base: VariantRef | None) -> list[str]:
         """Choose the model of each variant."""
         is_new_page = base is None and not request.is_update
-        pictures = is_new_page and bool(request.views)
+        pictures = is_new_page and bool(request.views) and not request.draft
         offered = list(request.models) or models_for(self._host.models(), pictures=pictures)
         if not offered:
             advice = f"set a key, or install the local converter: {install_advice('local')}"
@@ -231,6 +237,12 @@ class VersionBuilder:
             return record_version(now, numbered, text or describe_version(version), before)
 
         return find_version(await self._change(project.id, add), VariantRef(version.id, 0))
+
+
+def _settings_for(model: str, settings: SessionSettings, request: BuildRequest) -> SessionSettings:
+    """Return the settings of a variant: a model that polishes a draft can edit files, but not write them anew."""
+    tools = editing_tools(settings.tools) if request.draft and not is_converter(model) else settings.tools
+    return msgspec.structs.replace(settings, model=model, tools=tools)
 
 
 def _with_try(variant: Variant, added: Variant | None) -> Variant:

@@ -40,7 +40,7 @@ def build_prompt(
     name, here = ("files", files) if files else ("start", {} if stack.is_single_file else stack.scaffold)
     spans: list[FileSpan] = []
     if here or request.assets:
-        listing, spans = _file_listing(here, request.assets, room)
+        listing, spans = list_files(here, request.assets, room)
         text = texts.render(name, files=listing) + "\n\n"
         content.insert(0, Text(text))
         spans = _moved(spans, text.find(listing))
@@ -123,7 +123,7 @@ def _picture_parts(shots: Collection[Shot]) -> list[Text | Image]:
     )
 
 
-def _file_listing(files: Mapping[str, str], assets: Collection[str], room: int) -> tuple[str, list[FileSpan]]:
+def list_files(files: Mapping[str, str], assets: Collection[str], room: int) -> tuple[str, list[FileSpan]]:
     """List the files as text with their spans: in full while there is room, short ones first, the rest by name."""
     fits: set[str] = set()
     for path in sorted(files, key=lambda file: len(files[file])):

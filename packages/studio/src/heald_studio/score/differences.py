@@ -120,7 +120,7 @@ def _region_differences(
         if 1 - likeness[_cell_slice(row), _cell_slice(column)].mean() > _UNLIKE
     }
     while unlike:
-        area = _pop_connected(unlike)
+        area = pop_connected(unlike)
         top, left = min(row for row, _ in area), min(column for _, column in area)
         down, across = max(row for row, _ in area) + 1 - top, max(column for _, column in area) + 1 - left
         part = slice(top * _CELL, (top + down) * _CELL), slice(left * _CELL, (left + across) * _CELL)
@@ -136,7 +136,7 @@ def _region_differences(
         yield len(area) / (rows * columns), Difference("picture", (x, y, w, h), sentence + tones)
 
 
-def _pop_connected(cells: set[tuple[int, int]]) -> set[tuple[int, int]]:
+def pop_connected(cells: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Remove one connected group from the cells and return it."""
     waiting = [min(cells)]
     cells.discard(waiting[0])

@@ -88,6 +88,9 @@ class NewProject(Body, frozen=True, kw_only=True):
     models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
     variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
     design_system: Words = ""
+    draft: bool = False
+    """Whether the local converter builds the page first, without a model, and the models only change what differs from
+    the picture."""
     title: Title = ""
 
 

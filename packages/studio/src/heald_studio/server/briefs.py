@@ -32,6 +32,7 @@ async def read_brief(
     models: list[str] | None = None,
     variants: int | None = None,
     design: str = "",
+    draft: bool = False,
     title: str = "",
 ) -> BuildRequest:
     """A brief, if everything in it can be used."""
@@ -75,6 +76,7 @@ async def read_brief(
         documents=tuple([await read_document(document.data, document.name) for document in prompt.documents]),
         models=tuple(models or ()),
         variants=variants,
+        draft=draft,
         title=title,
     )
 

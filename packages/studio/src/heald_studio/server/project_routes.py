@@ -10,6 +10,7 @@ from heald_server.context import ServerContext
 from heald_server.http.errors import ApiError
 from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.fields import ListQuery
+from heald_studio.default_models import LOCAL_MODEL
 from heald_studio.projects.actions import CannotUndo
 from heald_studio.projects.direct_edit import ElementChange
 from heald_studio.projects.lock import LockBroken
@@ -65,10 +66,13 @@ class ProjectRoutes:
             models=body.models,
             variants=body.variants,
             design=body.design_system,
+            draft=body.draft,
             title=body.title,
         )
         for name in body.models:
             self._context.models.open(name)
+        if body.draft:
+            self._context.models.open(LOCAL_MODEL)
         if not brief.files:
             return self._views.project(call, await self._studio.create(call.owner, brief))
         project = await self._studio.import_files(call.owner, brief)

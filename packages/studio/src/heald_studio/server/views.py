@@ -51,6 +51,8 @@ class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     cost_usd: float | None
     score: VariantScore | None
+    draft_score: VariantScore | None
+    """Of the draft that it began with; None if it began with none."""
     error: ErrorInfo | None
     note: str | None
     """What is unusual about its outcome, such as the limit that cut it off."""
@@ -76,6 +78,8 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     created: float
     chosen: int
+    draft: str
+    """The session in which the converter builds the page that its variants begin with; empty if there is none."""
     queued: str
     """The id of the waiting change that made it; empty if it was sent at once."""
     pictures: list[TargetPicture]

@@ -4,6 +4,7 @@ The modules of the tools load numpy and Pillow. They are imported with the first
 them; `load_tools` imports them before, in a thread.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ TOOL_NAMES: tuple[str, ...] = (
 
 
 _TEXT_BUILD = ("create_file", "edit_file", "read_file")
+_EDITING = ("edit_file", "read")
 _NEED_PICTURES = frozenset({"compare_with_target", "extract_assets", "edit_image"})
 
 
@@ -46,6 +48,11 @@ def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
         unused.add("lock_part")
     names = [name for name in TOOL_NAMES if name not in unused]
     return [*(("files",) if pictures or files else _TEXT_BUILD), *names]
+
+
+def editing_tools(names: Sequence[str]) -> list[str]:
+    """Return the names without the tools that write whole files."""
+    return [*_EDITING, *(name for name in names if name not in ("files", *_TEXT_BUILD))]
 
 
 def load_tools() -> None:

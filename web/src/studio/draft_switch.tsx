@@ -1,0 +1,25 @@
+/** Whether the converter drafts the page before the chosen models polish it. */
+
+import type { ModelView } from "../wire/api";
+
+interface Props {
+  checked: boolean;
+  onChange(checked: boolean): void;
+}
+
+/** The switch stands beside the models. */
+export function DraftSwitch({ checked, onChange }: Props) {
+  return (
+    <label className="row" title="The converter builds the page here without a model. The models then change only what differs from the picture.">
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      <span className="faint">Free draft first</span>
+    </label>
+  );
+}
+
+/** Whether a draft can be made: the converter is there and writes the stack, and a language model would build. */
+export function canDraft(offered: readonly ModelView[], builders: readonly ModelView[], stack: string): boolean {
+  const converter = offered.find((model) => model.text === false && model.available !== false);
+  if (converter === undefined || (converter.stacks && !converter.stacks.includes(stack))) return false;
+  return builders.some((model) => model.text !== false);
+}
