@@ -52,8 +52,11 @@ function flowchart(lines: readonly string[], direction: string): SVGElement | nu
   const isAcross = direction === "LR" || direction === "RL";
   arrange([...boxes.values()], links, isAcross, direction === "BT" || direction === "RL");
   const all = [...boxes.values()];
-  const width = Math.max(...all.map((box) => box.x + box.width / 2)) + 12;
-  const height = Math.max(...all.map((box) => box.y + box.height / 2)) + 12;
+  const labels = links.map((link) => ({ ...route(link, isAcross), lines: link.label.split("\n") }));
+  const right = labels.map(({ x, lines }) => x + (Math.max(...lines.map((line) => line.length)) * LETTER) / 2);
+  const bottom = labels.map(({ y, lines }) => y + (lines.length * LINE) / 2);
+  const width = Math.max(...all.map((box) => box.x + box.width / 2), ...right) + 12;
+  const height = Math.max(...all.map((box) => box.y + box.height / 2), ...bottom) + 12;
   const drawing = canvas(width, height, `Flowchart: ${all.map((box) => box.lines.join(" ")).join(", ")}`);
   for (const link of links) drawing.append(...drawLink(link, isAcross));
   for (const box of all) drawing.append(...drawBox(box));
@@ -106,6 +109,9 @@ function boxOf(boxes: Map<string, Box>, match: RegExpExecArray): Box {
   boxes.set(id, box);
   return box;
 }
+
+/** How far a link that leads back keeps away from its boxes. */
+const BEND = 48;
 
 /** Places boxes in ranks: each below those that lead to it, near the middle of them. */
 function arrange(boxes: readonly Box[], links: readonly Link[], isAcross: boolean, isReversed: boolean): void {
@@ -176,21 +182,37 @@ function drawBox({ x, y, width, height, shape, lines }: Box): SVGElement[] {
   return [outline, ...textLines(lines, x, y)];
 }
 
-function drawLink({ from, to, label, style, hasHead }: Link, isAcross: boolean): SVGElement[] {
+/** Where a link runs, where its label stands, and from where it arrives. What leads back goes around what is between. */
+function route({ from, to }: Link, isAcross: boolean): { path: string; x2: number; y2: number; x: number; y: number; arrival: readonly [number, number] } {
   const isForward = isAcross ? to.x > from.x : to.y > from.y;
-  const sign = isForward ? 1 : -1;
-  const start = isAcross ? [from.x + (sign * from.width) / 2, from.y] : [from.x, from.y + (sign * from.height) / 2];
-  const end = isAcross ? [to.x - (sign * to.width) / 2, to.y] : [to.x, to.y - (sign * to.height) / 2];
-  if (from === to) return [];
-  const [x1 = 0, y1 = 0] = start;
-  const [x2 = 0, y2 = 0] = end;
-  const bend = isForward ? 0 : 60; // what leads back goes around what is between
-  const [mx, my] = [(x1 + x2) / 2 + (isAcross ? 0 : bend), (y1 + y2) / 2 + (isAcross ? bend : 0)];
-  const path = isAcross ? `M${x1},${y1} C${mx},${y1 + bend} ${mx},${y2 + bend} ${x2},${y2}` : `M${x1},${y1} C${x1 + bend},${my} ${x2 + bend},${my} ${x2},${y2}`;
+  if (isForward && isAcross) {
+    const [x1, x2] = [from.x + from.width / 2, to.x - to.width / 2];
+    const x = (x1 + x2) / 2;
+    return { path: `M${x1},${from.y} C${x},${from.y} ${x},${to.y} ${x2},${to.y}`, x2, y2: to.y, x, y: (from.y + to.y) / 2, arrival: [-1, 0] };
+  }
+  if (isForward) {
+    const [y1, y2] = [from.y + from.height / 2, to.y - to.height / 2];
+    const y = (y1 + y2) / 2;
+    return { path: `M${from.x},${y1} C${from.x},${y} ${to.x},${y} ${to.x},${y2}`, x2: to.x, y2, x: (from.x + to.x) / 2, y, arrival: [0, -1] };
+  }
+  if (isAcross) {
+    const [y1, y2] = [from.y + from.height / 2, to.y + to.height / 2];
+    const below = Math.max(y1, y2) + BEND;
+    return { path: `M${from.x},${y1} C${from.x},${below} ${to.x},${below} ${to.x},${y2}`, x2: to.x, y2, x: (from.x + to.x) / 2, y: (y1 + 6 * below + y2) / 8, arrival: [0, 1] };
+  }
+  const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2];
+  const beside = Math.max(x1, x2) + BEND;
+  return { path: `M${x1},${from.y} C${beside},${from.y} ${beside},${to.y} ${x2},${to.y}`, x2, y2: to.y, x: (x1 + 6 * beside + x2) / 8, y: (from.y + to.y) / 2, arrival: [1, 0] };
+}
+
+function drawLink(link: Link, isAcross: boolean): SVGElement[] {
+  const { label, style, hasHead } = link;
+  if (link.from === link.to) return [];
+  const { path, x2, y2, x, y, arrival } = route(link, isAcross);
   const line = draw("path", { d: path, class: "diagram-line", "stroke-dasharray": style === "dotted" ? "4 4" : "none", "stroke-width": style === "thick" ? 3 : 1.5 });
   const parts = [line];
-  if (hasHead) parts.push(head(x2, y2, isAcross ? [-sign, 0] : [0, -sign]));
-  if (label !== "") parts.push(...textLines(label.split("\n"), mx, my, "diagram-label"));
+  if (hasHead) parts.push(head(x2, y2, arrival));
+  if (label !== "") parts.push(...textLines(label.split("\n"), x, y, "diagram-label"));
   return parts;
 }
 

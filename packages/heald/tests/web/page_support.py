@@ -100,6 +100,7 @@ class Visit:
         """All of it is over, for the count-th time in this conversation."""
         await expect(self.page.locator(".ended")).to_have_count(count)
         await expect(self.working).to_have_count(0)
+        await expect(self.page.locator(".prose.unparsed")).to_have_count(0)
 
     async def built(self, variants: int = 2) -> None:
         """Every variant is done."""

@@ -31,7 +31,8 @@ async def test_ctrl_f_finds_words_that_are_scrolled_away(visit: Visit) -> None:
     await visit.done()
     for number in range(2, 12):
         await visit.send_message(f"markdown please, {number}")
-        await visit.done(number)
+        await expect(visit.log.get_by_text(f"markdown please, {number}")).to_be_visible()
+        await expect(visit.log.locator(".virtual-item").last.locator(".ended")).to_be_visible()
     await expect(visit.log.get_by_text("quokkas")).to_have_count(0)
     await page.keyboard.press("Control+f")
     await page.keyboard.type("quokkas")
