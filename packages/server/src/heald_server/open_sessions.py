@@ -64,6 +64,8 @@ class OpenSessions:
         self._memory = HubMemory()
         self._on_open: list[Callable[[SessionInfo, Session], object]] = []
         self.closing = False
+        self.on_first_reader: Callable[[str], object] = _ignore_reader
+        """Called with a session that has a reader here and had none."""
         self.ask_release: Callable[[str, bool], Awaitable[bool]] = _cannot_ask
         """Asks the node that holds a session to release it, if it is idle or, with True, if its exchange only waits.
         Returns whether it may be free now."""
@@ -88,7 +90,7 @@ class OpenSessions:
         """The event hub of a session. It exists whether the session is open or not."""
         hub = self._hubs.get(session)
         if hub is None:
-            hub = self._hubs[session] = EventHub(session, self._memory)
+            hub = self._hubs[session] = EventHub(session, self._memory, lambda name: self.on_first_reader(name))
         return hub
 
     def find_open(self, session: str) -> Session | None:
@@ -164,6 +166,10 @@ class OpenSessions:
     def watched(self) -> list[str]:
         """The sessions that are read here, and are not open here."""
         return [name for name, hub in self._hubs.items() if hub.readers and self.find_open(name) is None]
+
+    def list_read(self) -> list[str]:
+        """The sessions that are read here, open or not."""
+        return [name for name, hub in self._hubs.items() if hub.readers]
 
     def is_watched(self, session: str) -> bool:
         hub = self._hubs.get(session)
@@ -265,6 +271,9 @@ class OpenSessions:
 
 async def _cannot_ask(_: str, __: bool) -> bool:
     return False
+
+
+def _ignore_reader(_: str) -> None: ...
 
 
 def is_text(name: str) -> bool:

@@ -249,6 +249,39 @@ def test_a_store_that_does_not_answer_counts_as_busy_until_it_does() -> None:
     assert clock.load.share == pytest.approx(0.0)
 
 
+def test_sessions_that_nobody_watches_share_a_wait_that_none_exceeds() -> None:
+    loop, clock = ManualLoop(), CommitClock()
+    waits: list[float] = []
+
+    def add() -> None:
+        began = loop.now
+        clock.add_unwatched(cast(asyncio.AbstractEventLoop, loop), lambda: waits.append(loop.now - began), 0.05)
+
+    add()
+    loop.advance(0.03)
+    add()
+    loop.advance(0.021)
+    assert waits == pytest.approx([0.051, 0.021])
+    loop.advance(1.0)
+    assert len(waits) == 2
+    add()
+    loop.advance(0.051)
+    assert waits[2:] == pytest.approx([0.051])
+
+
+def test_a_session_that_is_stored_earlier_waits_no_more() -> None:
+    loop, clock = ManualLoop(), CommitClock()
+    commits: list[str] = []
+
+    def commit() -> None:
+        commits.append("unwatched")
+
+    clock.add_unwatched(cast(asyncio.AbstractEventLoop, loop), commit, 0.05)
+    clock.remove_unwatched(commit)
+    loop.advance(0.06)
+    assert commits == []
+
+
 def test_what_was_long_ago_does_not_count() -> None:
     loop = ManualLoop()
     busy = Busy(loop, 1.0)

@@ -6,7 +6,7 @@ feeds its streams with the events that other nodes store: one read and one encod
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -101,7 +101,10 @@ class ServerNode:
         self._stale: dict[str, int] = {}  # sessions that are watched here, and the ends of their logs
         self._on_commands, self._on_events = asyncio.Event(), asyncio.Event()
         self._feed = store if isinstance(store, EventFeed) else None
-        self._announced: dict[str, float] = {}  # sessions with readers here, and until when they are not announced anew
+        self._new_readers: set[str] = set()  # sessions with readers here that are not announced yet
+        self._next_announcement = 0.0
+        if self._feed is not None:
+            sessions.on_first_reader = self._on_first_reader
         self._on_thinned = asyncio.Event()
         self._on_thinned.set()
         self._tasks = NodeTasks()
@@ -354,6 +357,7 @@ class ServerNode:
                 self._publish_records(news.name)
             case "lost":
                 self._stale |= dict.fromkeys(self._sessions.watched(), _UNKNOWN)
+                self._next_announcement = 0.0
                 for event in (self._on_events, self._on_commands):
                     event.set()
                 self._placement.wake()
@@ -387,16 +391,26 @@ class ServerNode:
             hub.extend(events)
         return events is not None
 
-    async def _announce_readers(self, sessions: Iterable[str]) -> None:
-        """Have the news of sessions that other nodes write carry their events."""
+    def _on_first_reader(self, session: str) -> None:
+        self._new_readers.add(session)
+        self._on_events.set()
+
+    async def _announce_readers(self) -> None:
+        """Have news of the sessions that are read here, whichever node writes them: of new ones at once, of all of them
+        again and again. Those that are open here too: they may move to another node."""
         if self._feed is None:
             return
+        new, self._new_readers = self._new_readers, set()
         now = monotonic()
-        self._announced = {name: until for name, until in self._announced.items() if until > now}
-        new = [name for name in sessions if name not in self._announced and self._sessions.is_watched(name)]
+        if now >= self._next_announcement:
+            self._next_announcement = now + READERS_SECONDS / 3
+            new.update(self._sessions.list_read())
         if new:
-            self._announced |= dict.fromkeys(new, now + READERS_SECONDS / 3)
-            await self._feed.announce_readers(new)
+            try:
+                await self._feed.announce_readers(sorted(new))
+            except HealdError:
+                self._new_readers |= new
+                raise
 
     async def _feed_hubs(self) -> None:
         """Read what other nodes stored in sessions that are watched here."""
@@ -409,7 +423,7 @@ class ServerNode:
             stale, self._stale = self._stale, {}
             try:
                 await self._read_stale(stale)
-                await self._announce_readers(name for name, end in stale.items() if end < _UNKNOWN)
+                await self._announce_readers()
                 self._trouble.clear("events of other nodes cannot be read")
             except Exception as error:
                 for name in stale:

@@ -1,5 +1,6 @@
 """Routes for the events of sessions: server-sent events, and WebSockets for one session or many."""
 
+from contextlib import suppress
 from functools import partial
 
 from starlette.requests import Request
@@ -7,6 +8,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from heald.core.errors import HealdError
+from heald.providers.early_connection import connect_early
+from heald.providers.families import find_family
+from heald.sessions.session_info import SessionInfo
+from heald.sessions.settings import SessionSettings
 from heald_server.context import ServerContext
 from heald_server.http.operations import caller_of
 from heald_server.http.parameters import check_parameters
@@ -69,15 +75,25 @@ class StreamRoutes:
         check_parameters(request, StreamQuery.__struct_fields__)
         info = await self._context.open_sessions.find_info(caller.owner, request.path_params["session"])
         self._context.check_store(info)
+        self._connect_early(info)
         return await stream_events(self._context, caller, info, request)
 
     async def one_session(self, websocket: WebSocket) -> None:
         caller = caller_of(websocket)
         info = await self._context.open_sessions.find_info(caller.owner, websocket.path_params["session"])
         self._context.check_store(info)
+        self._connect_early(info)
         query = websocket.query_params
         dialect = query.get("dialect", "native")
         await SocketConnection(self._context, caller, websocket, info, dialect).run(query.get("after"))
+
+    def _connect_early(self, info: SessionInfo) -> None:
+        """Connect to the model of a session that somebody opens: a request may follow."""
+        name = SessionSettings.of(info.settings).model
+        if not name or find_family(name.partition("/")[0]) is not None:  # a family has no endpoint
+            return
+        with suppress(HealdError):
+            connect_early(self._context.models.open(name))
 
     async def many_sessions(self, websocket: WebSocket) -> None:
         await SocketConnection(self._context, caller_of(websocket), websocket).run()

@@ -106,8 +106,12 @@ class HubMemory:
 class EventHub:
     """The last events of one session, for any number of readers."""
 
-    def __init__(self, session: str, memory: HubMemory | None = None) -> None:
+    def __init__(
+        self, session: str, memory: HubMemory | None = None, on_first_reader: Callable[[str], object] | None = None
+    ) -> None:
+        """`on_first_reader` is called with the session when it has a reader and had none."""
         self.session = session
+        self._on_first_reader = on_first_reader
         self.first = 0
         """The position of the oldest event that is kept."""
         self.kept = 0
@@ -172,8 +176,11 @@ class EventHub:
     def subscribe(self) -> HubReader:
         """Add a reader. Events that are stored from now on come after its position."""
         reader = HubReader(self.end)
+        is_first = not self._readers
         self._readers.add(reader)
         self.visits += 1
+        if is_first and self._on_first_reader is not None:
+            self._on_first_reader(self.session)
         return reader
 
     def unsubscribe(self, reader: HubReader) -> None:
