@@ -516,6 +516,7 @@ export interface NewProject {
   models?: string[];
   variants?: number | null;
   design_system?: string;
+  draft?: boolean;
   title?: string;
 }
 
@@ -1041,6 +1042,7 @@ export interface VariantView {
   usage: Usage;
   cost_usd: number | null;
   score: VariantScore | null;
+  draft_score: VariantScore | null;
   error: ErrorInfo | null;
   note: string | null;
   entry: string | null;
@@ -1059,6 +1061,7 @@ export interface VersionView {
   text: string;
   created: number;
   chosen: number;
+  draft: string;
   queued: string;
   pictures: TargetPicture[];
   variants: VariantView[];
