@@ -29,7 +29,9 @@ class SimulatedProcess:
 PROCESS: "ContextVar[SimulatedProcess | None]" = ContextVar("process", default=None)
 
 
-class _Handle(events.Handle):
+class _HeldHandle(events.Handle):
+    """Runs only while its process runs."""
+
     def _run(self) -> None:
         process = self._context.get(PROCESS)  # type: ignore[attr-defined]
         if process is None or process.runs:
@@ -38,13 +40,8 @@ class _Handle(events.Handle):
             process.held.append(self)
 
 
-class _Timer(events.TimerHandle):
-    def _run(self) -> None:
-        process = self._context.get(PROCESS)  # type: ignore[attr-defined]
-        if process is None or process.runs:
-            super()._run()  # type: ignore[misc]
-        else:
-            process.held.append(self)
+class _HeldTimer(_HeldHandle, events.TimerHandle):
+    pass
 
 
 class _VirtualSelector(selectors.SelectSelector):
@@ -98,12 +95,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def _call_soon(self, callback: Any, args: Any, context: Context | None) -> asyncio.Handle:
-        handle = _Handle(callback, args, self, context)
+        handle = _HeldHandle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
-        timer = _Timer(when, callback, args, self, context)
+        timer = _HeldTimer(when, callback, args, self, context)
         heapq.heappush(self._scheduled, timer)
         timer._scheduled = True  # type: ignore[attr-defined]
         return timer

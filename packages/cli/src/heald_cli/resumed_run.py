@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from heald.agent.budget import Budget
 from heald.agent.result import AgentResult
 from heald.commands.model_options import complete_model, named_model
 from heald.commands.options import flags_of
-from heald.commands.request_settings import reasoning_of
 from heald.commands.stores import find_session, open_sessions
 from heald.commands.terminal import print_note
 from heald.config.paths import data_folder
@@ -24,8 +25,9 @@ from heald_cli.chat.modes import find_mode
 from heald_cli.chat.session import ChatSession
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.model_choice import default_model
+from heald_cli.new_session_settings import new_session_settings
 from heald_cli.output_guard import OutputGuard
-from heald_cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from heald_cli.own_tools import OwnTools, open_own_tools, print_problems
 from heald_cli.questions import ask_approval, ask_question
 from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_cli.run_agent import check_folder, complete_question
@@ -102,19 +104,7 @@ def _settings(options: argparse.Namespace, models: KnownModels, folder: Path) ->
     """Return the settings of a conversation that begins here. One that is continued has its own."""
     if options.agent:
         raise ConfigurationError("--agent begins a conversation; --resume continues one with its own agent.")
-    return SessionSettings(
-        model=options.model or default_model(models),
-        tools=builtin_names(options.tools or ["all"]),
-        instructions=options.system,
-        permissions=options.permissions,
-        rules=options.rule,
-        workspace=str(folder.resolve()),
-        temperature=options.temperature,
+    return msgspec.structs.replace(
+        new_session_settings(options, options.model or default_model(models), options.tools or ["all"], folder),
         max_output_tokens=options.max_output,
-        reasoning=reasoning_of(options),
-        extra=options.extra,
-        cache=options.cache,
-        tool_profile=options.tool_profile,
-        tool_search=options.tool_search,
-        edit_format=options.edit_format,
     )

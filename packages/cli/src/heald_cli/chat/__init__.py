@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
+
 from heald.commands.logs import log_to
 from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import complete_model, named_model
 from heald.commands.options import add_options, flags_of
-from heald.commands.request_settings import reasoning_of
 from heald.commands.stores import find_session, open_sessions
 from heald.commands.terminal import BOLD, DIM, Colours, can_redraw, choose_theme, hold_typing
 from heald.config.paths import data_folder, display_path
@@ -26,7 +27,8 @@ from heald_cli.chat.session import ChatSession, EventHandler
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.model_choice import default_model
-from heald_cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from heald_cli.new_session_settings import new_session_settings
+from heald_cli.own_tools import OwnTools, open_own_tools, print_problems
 from heald_cli.project_notes import find_notes, notes_state
 from heald_cli.repository.checkpoint_store import CheckpointLimits
 from heald_server.models import KnownModels
@@ -70,21 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if options.model and not options.base_url:
         options.model = complete_model(options.model)
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
-    settings = SessionSettings(
-        model=options.model or default_model(models),
+    settings = msgspec.structs.replace(
+        new_session_settings(options, options.model or default_model(models), options.tools, folder),
         agent=options.agent or "",
-        tools=builtin_names(options.tools),
-        instructions=options.system,
-        permissions=options.permissions,
-        rules=options.rule,
-        workspace=str(folder.resolve()),
-        temperature=options.temperature,
-        reasoning=reasoning_of(options),
-        extra=options.extra,
-        cache=options.cache,
-        tool_profile=options.tool_profile,
-        tool_search=options.tool_search,
-        edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     Permissions(settings.mode(), settings.rules)

@@ -10,7 +10,6 @@ from heald.commands.logs import log_to
 from heald.commands.memory_protection import protect_memory
 from heald.commands.model_options import named_model
 from heald.commands.options import add_options
-from heald.commands.request_settings import reasoning_of
 from heald.commands.stores import open_sessions
 from heald.core.errors import ConfigurationError
 from heald.sessions.settings import SessionSettings
@@ -21,7 +20,8 @@ from heald_cli.chat.session import KIND
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
 from heald_cli.model_choice import check_chat_model, default_model
-from heald_cli.own_tools import builtin_names, open_own_tools
+from heald_cli.new_session_settings import new_session_settings
+from heald_cli.own_tools import open_own_tools
 from heald_cli.server_start import environment_token
 from heald_server.models import KnownModels
 
@@ -48,20 +48,7 @@ def run(options: argparse.Namespace) -> int:
         asyncio.run(_serve_remote(options.server))
         return 0
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
-    settings = SessionSettings(
-        model=options.model or "",
-        tools=builtin_names(options.tools),
-        instructions=options.system,
-        permissions=options.permissions,
-        rules=options.rule,
-        temperature=options.temperature,
-        reasoning=reasoning_of(options),
-        extra=options.extra,
-        cache=options.cache,
-        tool_profile=options.tool_profile,
-        tool_search=options.tool_search,
-        edit_format=options.edit_format,
-    )
+    settings = new_session_settings(options, options.model or "", options.tools)
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     Permissions(settings.mode(), settings.rules)
     report_missing_sandbox(settings.mode(), sandbox)
