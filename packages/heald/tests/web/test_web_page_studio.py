@@ -79,7 +79,7 @@ async def test_pictures_are_pasted_dropped_and_picked(first_visit: Visit) -> Non
     await page.get_by_role("button", name="Remove one.png").click()
     await expect(attached.get_by_role("img")).to_have_count(3)
     await page.locator("input[type=file]").set_input_files(
-        [{"name": "a.txt", "mimeType": "text/plain", "buffer": b"x"}]
+        [{"name": "a.bin", "mimeType": "application/octet-stream", "buffer": b"\x00\x01"}]
     )
     await expect(page.get_by_role("status").filter(has_text="neither a picture")).to_be_visible()
 

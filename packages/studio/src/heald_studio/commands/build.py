@@ -36,7 +36,7 @@ MOST_SCALE = 8
 
 COMMON_OPTIONS = (
     *("pictures", "text", "url", "video", "start", "design_system", "model"),
-    *("stack", "variants", "draft", "score", "output", "force", "json"),
+    *("stack", "variants", "score", "output", "force", "json"),
 )
 """What `--help` shows; `--help-all` shows the rest."""
 
