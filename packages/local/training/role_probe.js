@@ -1,6 +1,6 @@
 // Lists the lines, boxes, pictures and fields of a document with their style, and whether each is in a link or a heading.
 () => {
-  const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const isVisible = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const place = (r) => [r.left + scrollX, r.top + scrollY, r.width, r.height].map((v) => Math.round(v * 10) / 10);
   const channels = (colour) => (colour.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
   const role = (e) => ({
@@ -25,7 +25,7 @@
     const node = walk.currentNode;
     const e = node.parentElement;
     if (!node.data.trim() || /^(SCRIPT|STYLE|NOSCRIPT|TITLE|OPTION|TEXTAREA)$/.test(e.tagName)) continue;
-    if (!shown(e) || e.closest("svg")) continue;
+    if (!isVisible(e) || e.closest("svg")) continue;
     const style = getComputedStyle(e);
     const look = {
       size: parseFloat(style.fontSize),
@@ -60,7 +60,7 @@
   const fields = [];
   for (const e of root.querySelectorAll("*")) {
     const rect = e.getBoundingClientRect();
-    if (!shown(e) || rect.width < 1 || rect.height < 1 || e.parentElement.closest("svg")) continue;
+    if (!isVisible(e) || rect.width < 1 || rect.height < 1 || e.parentElement.closest("svg")) continue;
     const box = place(rect);
     if (/^(IMG|svg|CANVAS|VIDEO|IFRAME)$/.test(e.tagName)) {
       pictures.push({ box, ground: false, ...role(e) });

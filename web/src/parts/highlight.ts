@@ -59,14 +59,14 @@ const BY_NAME: readonly (readonly [RegExp, Language])[] = [
 
 /** The code as coloured parts; null if the language is not known. */
 export function coloured(code: string, language: string): DocumentFragment | null {
-  const found = BY_NAME.find(([names]) => names.test(language.toLowerCase()))?.[1];
-  if (found === undefined || code.length > MOST) return null;
-  const pattern = new RegExp([...found.rules.map(([, rule]) => `(${rule})`), String.raw`([A-Za-z_$][\w$]*)`].join("|"), "gm");
+  const grammar = BY_NAME.find(([names]) => names.test(language.toLowerCase()))?.[1];
+  if (grammar === undefined || code.length > MOST) return null;
+  const pattern = new RegExp([...grammar.rules.map(([, rule]) => `(${rule})`), String.raw`([A-Za-z_$][\w$]*)`].join("|"), "gm");
   const fragment = document.createDocumentFragment();
   let end = 0;
   for (const match of code.matchAll(pattern)) {
     const at = match.slice(1).findIndex((part) => part !== undefined);
-    const kind = found.rules[at]?.[0] ?? wordKind(found, match[0], code, match.index + match[0].length);
+    const kind = grammar.rules[at]?.[0] ?? wordKind(grammar, match[0], code, match.index + match[0].length);
     if (kind === null || match[0] === "") continue;
     fragment.append(code.slice(end, match.index));
     const part = document.createElement("span");

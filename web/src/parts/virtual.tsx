@@ -78,8 +78,8 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
     isStale.current = () => range().join() !== `${first},${last}`;
   });
   const find = (words: string) => {
-    const wanted = words.toLowerCase();
-    return items.flatMap((item, at) => (textOf?.(item).toLowerCase().includes(wanted) === true ? [at] : []));
+    const needle = words.toLowerCase();
+    return items.flatMap((item, at) => (textOf?.(item).toLowerCase().includes(needle) === true ? [at] : []));
   };
   const showing = useRef(0);
   const show = (index: number | null, words: string) => {

@@ -113,7 +113,7 @@ interface Delivery {
 
 export function Frame({ source, title, count = 0, selecting = false, selection = "", edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
+  const [slots, setSlots] = useState<{ visible: Slot | null; incoming: Slot | null }>({ visible: null, incoming: null });
   const current = useRef(slots);
   const last = useRef(-Infinity);
   const took = useRef(0);
@@ -121,7 +121,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
   const tries = useRef(0);
   const counted = useRef(count);
   const delivery = useRef<Delivery>({ html: null, sent: null, isLoaded: false });
-  /** How far the coming page is: it asks for the view of the shown one, is brought there, and compares once more. */
+  /** How far the incoming page is: it asks for the view of the visible one, is brought there, and compares once more. */
   const swap = useRef<{ key: number; view: string | null; height: number }>({ key: 0, view: null, height: Infinity });
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
@@ -130,7 +130,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
   }, []);
   const deliver = useCallback(() => {
     const { html, sent, isLoaded } = delivery.current;
-    const slot = current.current.coming ?? current.current.shown;
+    const slot = current.current.incoming ?? current.current.visible;
     if (html === null || sent !== null || !isLoaded || slot === null || slot.draft === null) return;
     delivery.current = { html: null, sent: performance.now(), isLoaded };
     post(slot.key, { heald: "draft", html });
@@ -144,8 +144,8 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     const still = "src" in source;
     const begin = () => {
       last.current = performance.now();
-      const { shown, coming } = current.current;
-      const newest = coming ?? shown;
+      const { visible, incoming } = current.current;
+      const newest = incoming ?? visible;
       const isReload = counted.current !== count && newest !== null && "src" in source && newest.src === source.src;
       counted.current = count;
       const next = { key: keys.current + 1, src: "src" in source ? source.src : `${source.base}_draft`, draft: "src" in source ? null : source.draft.path, isReload };
@@ -161,7 +161,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       tries.current = 0;
       keys.current = next.key;
       swap.current = { key: next.key, view: null, height: Infinity };
-      setSlots((now) => ({ ...now, coming: next }));
+      setSlots((now) => ({ ...now, incoming: next }));
     };
     const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
     const timer = window.setTimeout(begin, wait);
@@ -176,21 +176,21 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
   const loaded = useCallback((key: number) => {
     const previous = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
     const hadFocus = previous !== null && previous === document.activeElement;
-    setSlots((now) => (now.coming?.key === key ? { shown: now.coming, coming: null } : now));
-    if (hadFocus && current.current.coming?.key === key) focusAfterSwap.current = true;
+    setSlots((now) => (now.incoming?.key === key ? { visible: now.incoming, incoming: null } : now));
+    if (hadFocus && current.current.incoming?.key === key) focusAfterSwap.current = true;
   }, []);
   useLayoutEffect(() => {
     if (!focusAfterSwap.current) return;
     focusAfterSwap.current = false;
     box.current?.querySelector<HTMLIFrameElement>("iframe.shown")?.focus();
-    post(slots.shown?.key, { heald: "focus", focus: focus.current }); // a frame may focus an element once it has the focus itself
-  }, [slots.shown, post]);
+    post(slots.visible?.key, { heald: "focus", focus: focus.current }); // a frame may focus an element once it has the focus itself
+  }, [slots.visible, post]);
 
   // A page that is there is shown as soon as it is where the reader was.
   const prepare = useCallback(
     (key: number) => {
-      const { shown } = current.current;
-      if (shown === null) {
+      const { visible } = current.current;
+      if (visible === null) {
         loaded(key);
         return;
       }
@@ -198,28 +198,28 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       if (inert) {
         swap.current = { ...swap.current, view: "" };
         post(key, { heald: "restore", view: null });
-      } else post(shown.key, { heald: "capture" });
-      if (inert || current.current.coming?.draft === null) window.setTimeout(() => loaded(key), UNRESTORED);
+      } else post(visible.key, { heald: "capture" });
+      if (inert || current.current.incoming?.draft === null) window.setTimeout(() => loaded(key), UNRESTORED);
     },
     [inert, loaded, post],
   );
   const onView = useCallback(
     (view: ViewState) => {
-      const { shown, coming } = current.current;
-      if (shown === null || coming === null || swap.current.key !== coming.key) return;
+      const { visible, incoming } = current.current;
+      if (visible === null || incoming === null || swap.current.key !== incoming.key) return;
       // A page that is written anew is shown when it has come to where the reader is.
-      const isSameVariant = folderOf(shown.src) === folderOf(coming.src);
-      if (coming.draft !== null && isSameVariant && view.top > 0 && view.bottom > swap.current.height) return;
-      const state = coming.isReload ? { ...view, fields: [], details: [], focus: null } : view;
+      const isSameVariant = folderOf(visible.src) === folderOf(incoming.src);
+      if (incoming.draft !== null && isSameVariant && view.top > 0 && view.bottom > swap.current.height) return;
+      const state = incoming.isReload ? { ...view, fields: [], details: [], focus: null } : view;
       const text = JSON.stringify(state);
       focus.current = state.focus;
       if (text === swap.current.view) {
-        loaded(coming.key);
+        loaded(incoming.key);
         return;
       }
-      if (swap.current.view === null) window.setTimeout(() => loaded(coming.key), UNRESTORED);
+      if (swap.current.view === null) window.setTimeout(() => loaded(incoming.key), UNRESTORED);
       swap.current = { ...swap.current, view: text };
-      post(coming.key, { heald: "restore", view: state });
+      post(incoming.key, { heald: "restore", view: state });
     },
     [loaded, post],
   );
@@ -228,7 +228,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
   const arrived = useCallback(
     (key: number) => {
       window.setTimeout(() => {
-        if (current.current.coming?.key !== key || swap.current.view !== null) return;
+        if (current.current.incoming?.key !== key || swap.current.view !== null) return;
         const pause = PAUSES[tries.current];
         if (pause === undefined) {
           loaded(key);
@@ -236,10 +236,10 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
         }
         tries.current += 1;
         window.setTimeout(() => {
-          if (current.current.coming?.key !== key) return;
+          if (current.current.incoming?.key !== key) return;
           const next = ++keys.current;
           swap.current = { key: next, view: null, height: Infinity };
-          setSlots((now) => (now.coming?.key === key ? { ...now, coming: { ...now.coming, key: next } } : now));
+          setSlots((now) => (now.incoming?.key === key ? { ...now, incoming: { ...now.incoming, key: next } } : now));
         }, pause);
       }, SILENT);
     },
@@ -253,8 +253,8 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       const frame = frames.find((candidate) => candidate.contentWindow === event.source);
       if (frame === undefined) return;
       const key = Number(frame.dataset["key"]);
-      const { shown, coming } = current.current;
-      const slot = coming?.key === key ? coming : shown;
+      const { visible, incoming } = current.current;
+      const slot = incoming?.key === key ? incoming : visible;
       const message = asPreviewMessage(event.data);
       if (message === null) return;
       switch (message.heald) {
@@ -268,7 +268,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           }, LATE);
           return;
         case "ready":
-          if (shown === null) loaded(key); // a page is shown when all of it is there, or at once where nothing is shown yet
+          if (visible === null) loaded(key); // a page is shown when all of it is there, or at once where nothing is shown yet
           if (slot?.draft === null) return;
           delivery.current = { ...delivery.current, sent: null, isLoaded: true };
           deliver();
@@ -281,14 +281,14 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           return;
         }
         case "view":
-          if (slot === shown) onView(message.view);
+          if (slot === visible) onView(message.view);
           return;
         case "restored":
           if (inert) loaded(key);
-          else if (slot === coming) post(shown?.key, { heald: "capture" }); // the reader may have moved on meanwhile
+          else if (slot === incoming) post(visible?.key, { heald: "capture" }); // the reader may have moved on meanwhile
           return;
         case "size":
-          if (slot !== null && slot === coming) {
+          if (slot !== null && slot === incoming) {
             if (slot.draft !== null) swap.current = { ...swap.current, height: message.height };
             prepare(key);
           }
@@ -300,7 +300,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           return;
         default:
           // Half a page is always wrong, and what is wrong with a page that is about to be replaced is of no use.
-          if (slot?.draft === null && (slot === coming || coming === null || coming.draft !== null)) onPreviewMessage?.(message);
+          if (slot?.draft === null && (slot === incoming || incoming === null || incoming.draft !== null)) onPreviewMessage?.(message);
       }
     };
     window.addEventListener("message", onMessage);
@@ -311,17 +311,17 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
     if (selecting) frame?.focus();
     frame?.contentWindow?.postMessage({ heald: "select", on: selecting }, "*");
-  }, [selecting, slots.shown]);
+  }, [selecting, slots.visible]);
 
-  useEffect(() => postToShown(box.current, { heald: "mark", path: selection }), [selection, slots.shown]);
-  useEffect(() => postToShown(box.current, { heald: "edit", edit }), [edit, slots.shown]);
+  useEffect(() => postToShown(box.current, { heald: "mark", path: selection }), [selection, slots.visible]);
+  useEffect(() => postToShown(box.current, { heald: "edit", edit }), [edit, slots.visible]);
 
-  const waiting = slots.shown === null;
+  const waiting = slots.visible === null;
   useEffect(() => onWaiting?.(waiting), [waiting, onWaiting]);
 
   return (
     <div className={`frame ${waiting ? "waiting" : ""}`} ref={box} inert={inert}>
-      {[slots.shown, slots.coming].map(
+      {[slots.visible, slots.incoming].map(
         (slot, at) =>
           slot !== null && (
             <iframe

@@ -15,7 +15,7 @@ _log = logging.getLogger("heald")
 
 
 @dataclass(frozen=True, slots=True)
-class PersonsChoice:
+class PermissionChoice:
     """What the person chose: the id of an option, or why there is none."""
 
     option: str | None = None
@@ -46,19 +46,21 @@ class UpdateSender:
         self._waiting.put_nowait(sent)
         await sent.wait()
 
-    async def choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> PersonsChoice:
+    async def choose(self, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> PermissionChoice:
         """Ask the person, after everything that led to the question."""
         await self.flush()
         try:
             answer = await self._client.request_permission(session_id=self._session, tool_call=call, options=options)
         except FAULTS as error:
-            return PersonsChoice(reason=f"The user could not be asked: {describe_fault(error)}.")
+            return PermissionChoice(reason=f"The user could not be asked: {describe_fault(error)}.")
         outcome = answer.outcome
         if isinstance(outcome, schema.DeniedOutcome):
-            return PersonsChoice(reason="The user stopped instead of a decision.")
+            return PermissionChoice(reason="The user stopped instead of a decision.")
         if all(option.option_id != outcome.option_id for option in options):
-            return PersonsChoice(reason="The user could not be asked: the editor chose an option that is not offered.")
-        return PersonsChoice(outcome.option_id)
+            return PermissionChoice(
+                reason="The user could not be asked: the editor chose an option that is not offered."
+            )
+        return PermissionChoice(outcome.option_id)
 
     async def close(self) -> None:
         self._sending.cancel()

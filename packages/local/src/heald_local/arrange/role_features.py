@@ -199,9 +199,9 @@ class _PageLooks:
         size = max(text.style.size if text is not None else self.size, 1.0)
         left, top, right, bottom = self.edges
         others = np.ones(len(self.texts), bool)
-        own = self.indices.get(id(item.sentence if item.sentence is not None else text), -1)
-        if own >= 0:
-            others[own] = False
+        index = self.indices.get(id(item.sentence if item.sentence is not None else text), -1)
+        if index >= 0:
+            others[index] = False
         look = _look(text.style) if text is not None else None
         alike = np.array([style == look for style in self.styles], bool) if self.styles else np.empty(0, bool)
         level = others & (np.abs((top + bottom) / 2 - area.middle[1]) <= max(0.5 * size, 4.0))

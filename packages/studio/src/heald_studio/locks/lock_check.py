@@ -166,11 +166,11 @@ def _compare_page(former: Observation, now: Observation) -> str:
     if added := set(now.refreshes) - set(former.refreshes):
         return f"the page now leaves for another one by itself ({min(added)[:60]})"
     remote = [address for address in now.failed if "://" in address and address not in former.failed]
-    shown = {address.partition("?")[0] for address in now.pictures}
+    picture_addresses = {address.partition("?")[0] for address in now.pictures}
     unknown = [
         address
         for address in remote
-        if address not in shown and not address.lower().partition("?")[0].endswith(_PICTURES)
+        if address not in picture_addresses and not address.lower().partition("?")[0].endswith(_PICTURES)
     ]
     return f"the page now loads {unknown[0]}, which cannot be checked" if unknown else ""
 
@@ -199,8 +199,8 @@ def _compare_parts(lock: Lock, number: int, former: Observation, now: Observatio
         round(part.left) for part in same
     ):
         return "it moved sideways"
-    kept = next((part for part in same if part.path == first.path), same[0])
-    return _compare_place(first, kept, former.lines, now.lines)
+    match = next((part for part in same if part.path == first.path), same[0])
+    return _compare_place(first, match, former.lines, now.lines)
 
 
 def _describe_missing(first: LockedPart, parts: Sequence[LockedPart]) -> str:
@@ -214,24 +214,24 @@ def _describe_missing(first: LockedPart, parts: Sequence[LockedPart]) -> str:
 def _compare_style(first: LockedPart, part: LockedPart, *, has_pictures: bool) -> str:
     if added := set(part.looks) - set(first.looks):
         return f"words in it are drawn in another way ({min(added)[:60]})" if first.looks else ""
-    if part.shown != first.shown:
-        return "it is no longer visible" if first.shown else "it is visible now"
+    if part.is_visible != first.is_visible:
+        return "it is no longer visible" if first.is_visible else "it is visible now"
     if not has_pictures:
         return "" if part.styles == first.styles else "it is drawn in another way"
     return _compare_pictures(first, part)
 
 
 def _compare_part(lock: Lock, first: LockedPart, part: LockedPart, now: Observation) -> str:
-    if part.shown != first.shown:
-        return "it is no longer visible" if first.shown else "it is visible now"
+    if part.is_visible != first.is_visible:
+        return "it is no longer visible" if first.is_visible else "it is visible now"
     if abs(part.width - first.width) > _SAME or abs(part.height - first.height) > _SAME:
         sizes = f"{part.width:.0f} × {part.height:.0f} px instead of {first.width:.0f} × {first.height:.0f}"
         return f"it is {sizes}"
     if lock.kind == "element" and abs(part.left - first.left) > _SAME:
         return f"it moved sideways by {abs(part.left - first.left):.0f} px"
-    if first.shown and first.top >= 0 and (part.top < -_SAME or part.top + part.height > now.height + 1 + _SAME):
+    if first.is_visible and first.top >= 0 and (part.top < -_SAME or part.top + part.height > now.height + 1 + _SAME):
         return "it is outside of the page"
-    if first.shown and first.left >= 0 and (part.left < -_SAME or part.left + part.width > now.width + 1 + _SAME):
+    if first.is_visible and first.left >= 0 and (part.left < -_SAME or part.left + part.width > now.width + 1 + _SAME):
         return "it is outside of the page"
     if now.has_pictures and (reason := _compare_pictures(first, part)):
         return reason

@@ -52,7 +52,7 @@ class LockedPart(msgspec.Struct, kw_only=True):
     top: float
     width: float
     height: float
-    shown: bool
+    is_visible: bool
     hits: str
     """Whether a click at five points reaches it: 1, 0, or - outside of the window."""
     flags: str

@@ -94,7 +94,7 @@
     text: collapse(element.textContent),
     inner: element.innerHTML,
     ...boxOf(element, kind),
-    shown: element.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true }),
+    is_visible: element.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true }),
     hits: kind === "element" ? hits(element) : "",
     flags: flags(element),
     looks: kind === "style" ? [...looks(element), outside(element)[0]] : outside(element),
