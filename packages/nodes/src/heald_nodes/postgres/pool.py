@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from heald.sessions.store_errors import StoreError
-from heald.sessions.store_url import with_password, without_password
+from heald_nodes.postgres.address import PostgresAddress
 from heald_nodes.postgres.driver import DriverPool, PostgresConnection, Row, asyncpg
 from heald_nodes.postgres.driver_errors import LOST, is_lost, translate_error
 from heald_nodes.postgres.migration import migrate_schema, read_version
@@ -15,6 +15,9 @@ from heald_nodes.postgres.migration import migrate_schema, read_version
 PATIENCE = 30.0
 """Seconds that a query waits for a database that restarts."""
 _CONNECT_SECONDS = 10.0
+_QUERY_SECONDS = 30.0
+_QUERY_SECONDS_WITH_STANDBY = 10.0
+"""A query that gets no answer for so long may be answered by a server that has taken over."""
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 
@@ -24,9 +27,9 @@ T = TypeVar("T")
 class PostgresPool:
     """Opens connections on demand. The schema is migrated before the first query."""
 
-    def __init__(self, url: str, *, size: int = 8, patience: float = PATIENCE) -> None:
-        self._url = with_password(url)
-        self.name = without_password(url)
+    def __init__(self, address: PostgresAddress, *, size: int = 8, patience: float = PATIENCE) -> None:
+        self.address = address
+        self.name = address.name
         """The address without its password."""
         self.schema = ""
         """The schema of the tables, known after the first connection."""
@@ -52,10 +55,6 @@ class PostgresPool:
             if self._pool is None:
                 self._pool = await self._connect()
             return self._pool
-
-    async def connect_alone(self) -> PostgresConnection:
-        """Open a connection outside of the pool."""
-        return await asyncpg.connect(self._url, timeout=_CONNECT_SECONDS)
 
     async def run(self, query: Callable[[PostgresConnection], Awaitable[T]]) -> T:
         """Run a query that may be repeated: if its connection breaks it is run on a new one, until patience ends."""
@@ -89,7 +88,11 @@ class PostgresPool:
         """Borrow a connection, without repeating anything."""
         pool = await self.open()
         async with pool.acquire() as connection:
-            yield connection
+            try:
+                yield connection
+            except TimeoutError:
+                connection.terminate()  # the pool would wait for the end of the query
+                raise
 
     async def close(self) -> None:
         self._closed = True
@@ -101,11 +104,11 @@ class PostgresPool:
 
     async def _connect(self) -> DriverPool:
         pool: DriverPool = await asyncpg.create_pool(
-            self._url,
             min_size=0,
             max_size=self._size,
+            connect=self.address.connect,
             timeout=_CONNECT_SECONDS,
-            command_timeout=30.0,
+            command_timeout=_QUERY_SECONDS_WITH_STANDBY if self.address.has_standby else _QUERY_SECONDS,
             reset=_keep_settings,
         )
         try:

@@ -1,7 +1,8 @@
 """Notices between nodes by LISTEN and NOTIFY, on a connection of its own.
 
 A notice is part of the commit that it is about. When the connection was away, notices may be missing: every subscriber
-gets `lost` and reads what it needs.
+gets `lost` and reads what it needs. LISTEN needs a session of the database, which a connection pooler does not give: it
+needs a direct address then; without one, this node polls.
 """
 
 import asyncio
@@ -12,14 +13,18 @@ from hashlib import sha256
 
 import msgspec
 
+from heald.core.ids import new_id
 from heald.core.json import encode
 from heald.sessions.news import News, NewsCallbacks, OnNews
-from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres.address import PostgresAddress
+from heald_nodes.postgres.driver import PostgresConnection, asyncpg
+from heald_nodes.postgres.news_poll import POLL_SECONDS, NewsPoll
 from heald_nodes.postgres.notices import LONGEST_ID, NO_NOTICE, Appended, CarriedRows, Notice, decode_notice
 from heald_nodes.postgres.pool import PostgresPool
 
 CHECK_SECONDS = 5.0
 """Seconds between two checks that the connection is alive."""
+_FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 _log = logging.getLogger("heald.store")
 
@@ -28,13 +33,23 @@ def _channel_of(schema: str) -> str:
     return f"heald_{sha256(schema.encode()).hexdigest()[:16]}"
 
 
-class PostgresNews:
-    """Notices by LISTEN and NOTIFY."""
+class _UnusableAddress(Exception):
+    """The direct address does not lead to a session of the database of the store."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+
+class PostgresNews:
+    """Notices by LISTEN and NOTIFY. `direct` is the address for LISTEN, if the address of the store has a pooler."""
+
+    def __init__(self, pool: PostgresPool, direct: PostgresAddress | None = None) -> None:
         self._pool = pool
+        self._direct = direct
         self._callbacks = NewsCallbacks()
         self._task: asyncio.Task[None] | None = None
+        self._pause = _FIRST_PAUSE
+        self._is_warned = False
+        self._trial = ""
+        """The notice that shows whether LISTEN works through a pooler."""
+        self._on_trial = asyncio.Event()
 
     @property
     def _channel(self) -> str:
@@ -74,30 +89,75 @@ SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
             self._task = None
 
     async def _listen(self) -> None:
-        pause = 0.05
         while True:
-            connection: PostgresConnection | None = None
             try:
                 await self._pool.open()
-                connection = await self._pool.connect_alone()
-                await connection.add_listener(self._channel, self._on_notice)
-                self._callbacks.publish(News(topic="lost"))
-                pause = 0.05
-                while True:
-                    await asyncio.sleep(CHECK_SECONDS if not connection.is_closed() else 0)
-                    async with asyncio.timeout(CHECK_SECONDS):
-                        await connection.execute("SELECT 1")
+                if self._direct is None and self._pool.address.is_pooled:
+                    await self._poll()
+                await self._listen_on(self._direct or self._pool.address)
             except asyncio.CancelledError:
                 raise
+            except _UnusableAddress as error:
+                assert self._direct is not None
+                _log.error("%s, named with --news, %s", self._direct.name, error)
+                self._direct = None
             except Exception as error:
                 _log.warning("news of other nodes are interrupted (%s)", type(error).__name__)
-            finally:
-                if connection is not None:
-                    connection.terminate()
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            await asyncio.sleep(self._pause)
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+
+    async def _poll(self) -> None:
+        """Publish what is found in the database, until it cannot be read."""
+        if not self._is_warned:
+            self._is_warned = True
+            _log.warning(
+                "%s is a connection pooler: statements are not prepared, and news of other nodes are polled every %g s;"
+                " name a direct address with --news postgresql://…",
+                self._pool.name,
+                POLL_SECONDS,
+            )
+        self._callbacks.publish(News(topic="lost"))
+        await NewsPoll(self._pool, self._callbacks).run()
+
+    async def _listen_on(self, address: PostgresAddress) -> None:
+        """Publish the notices that come on a connection, until it breaks."""
+        connection = await address.connect()
+        try:
+            if address is self._direct:
+                await self._check_database(connection)
+            await connection.add_listener(self._channel, self._on_notice)
+            if address.is_pooled:
+                await self._check_session()
+            self._callbacks.publish(News(topic="lost"))
+            self._pause = _FIRST_PAUSE
+            while True:
+                await asyncio.sleep(CHECK_SECONDS if not connection.is_closed() else 0)
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await connection.execute("SELECT 1")
+        finally:
+            connection.terminate()
+
+    async def _check_database(self, connection: PostgresConnection) -> None:
+        try:
+            service = await connection.fetchval("SELECT name FROM service")
+        except asyncpg.UndefinedTableError:
+            service = None
+        if service != self._pool.service:
+            raise _UnusableAddress("is not the database of the store; it is not used")
+
+    async def _check_session(self) -> None:
+        """Raise unless a notice comes through the pooler: in transaction mode none does."""
+        self._trial = encode(Notice(n=new_id("trial"))).decode()
+        await self._pool.execute("SELECT pg_notify($1, $2)", self._channel, self._trial)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self._on_trial.wait()
+        if not self._on_trial.is_set():
+            raise _UnusableAddress("is a connection pooler that has no session mode; it is not used")
 
     def _on_notice(self, connection: object, pid: int, channel: str, payload: str) -> None:
+        if payload == self._trial:
+            self._on_trial.set()
         with suppress(msgspec.DecodeError):  # a newer node may send notices of another form
             for news in decode_notice(payload).news():
                 self._callbacks.publish(news)

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
+from typing import TypeVar
 
 import heald
 from heald.core.ids import new_id
@@ -17,7 +19,7 @@ from heald.sessions.shared_store import (
     PostedCommand,
     Spending,
 )
-from heald.sessions.store_errors import NoSuchSession
+from heald.sessions.store_errors import NoSuchSession, StoreError, StoreFull
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
 from heald_nodes.postgres.migration import allow_rows
@@ -39,12 +41,15 @@ _POLL_SECONDS = 0.5
 _OPEN_SECONDS = 10.0
 """How long a node has to open a session that it claimed."""
 _ADMISSION_LOCK = 0x57454655
+DATABASES = "databases"
+"""The kind of the records, in the first database of several, that name all of them."""
 _CLEAN_SECONDS = 60.0
 _KEPT_SPENDING = 40 * 24 * 60
 """Minutes that spending is kept."""
 _KEPT_PAYMENTS = 24 * 60
 """Minutes in which a payment is not counted twice."""
 _log = logging.getLogger("heald.store")
+T = TypeVar("T")
 
 
 class PostgresSharing:
@@ -58,6 +63,8 @@ class PostgresSharing:
         self._node = node or new_id("node")
         self._folders: tuple[str, ...] = ()
         self._is_beating = False
+        self.is_part = False
+        """Whether the database has a part of the sessions of a store."""
         self._unreleased: dict[str, str] = {}  # holders whose release failed, and their sessions
         self._cleaned = 0.0
         self._refuses_older = self._rows_allowed = False
@@ -70,7 +77,8 @@ class PostgresSharing:
 
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._folders = tuple(folders)
-
+        if not self._is_beating and not self.is_part:
+            check_count(await self.read_records(DATABASES), 1)
         reads_rows: bool = await self._control.fetchval(
             f"WITH served AS ({ADVANCE_CLOCK})"
             " INSERT INTO nodes (name, expires, folders, room, version, lease, codec)"
@@ -86,7 +94,8 @@ class PostgresSharing:
         self._is_beating = True
         if reads_rows and not self.writes_rows:
             await self._allow_rows()
-        await self._release_late()
+        with suppress(StoreFull):  # the node lives, and its sessions can be read
+            await self._release_late()
         now = monotonic()
         if now - self._cleaned > _CLEAN_SECONDS:
             self._cleaned = now
@@ -114,7 +123,7 @@ class PostgresSharing:
             self._unreleased.pop(holder, None)
 
     def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
-        return HeartbeatThread(self._control.connect_alone, self._node, is_alive).stop
+        return HeartbeatThread(self._control.address, self._node, is_alive).stop
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
         rows = await self._pool.fetch(
@@ -169,21 +178,30 @@ class PostgresSharing:
 
     async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
         async def admit(connection: PostgresConnection) -> int:
-            async with connection.transaction():  # one session of an owner at a time
-                await connection.execute("SELECT pg_advisory_xact_lock($1, hashtext($2))", _ADMISSION_LOCK, owner)
-                others: int = await connection.fetchval(
-                    "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL"
-                    " AND owner = $1 AND id <> $2",
-                    owner,
-                    session,
-                )
-                if others < limit:
-                    await connection.execute(
-                        "UPDATE sessions SET work = 'waiting' WHERE id = $1 AND work = 'idle'", session
-                    )
-                return others
+            others = await _count_others(connection, owner, session)
+            if others < limit:
+                await _mark_waiting(connection, session)
+            return others
 
-        return await self._pool.run(admit)
+        return await self.run_locked(owner, admit)
+
+    async def run_locked(self, owner: str, action: Callable[[PostgresConnection], Awaitable[T]]) -> T:
+        """Run an action while no other node admits work of an owner. It is repeated if the connection breaks."""
+
+        async def run(connection: PostgresConnection) -> T:
+            async with connection.transaction():
+                await connection.execute("SELECT pg_advisory_xact_lock($1, hashtext($2))", _ADMISSION_LOCK, owner)
+                return await action(connection)
+
+        return await self._pool.run(run)
+
+    async def count_others(self, owner: str, session: str) -> int:
+        """Count the sessions of an owner with work, without one of them."""
+        return await self._pool.run(lambda connection: _count_others(connection, owner, session))
+
+    async def mark_waiting(self, session: str) -> None:
+        """Mark a session without work as waiting."""
+        await self._pool.run(lambda connection: _mark_waiting(connection, session))
 
     # --- news and commands -------------------------------------------------------------------------------------------
 
@@ -316,6 +334,25 @@ class PostgresSharing:
     async def delete_record(self, kind: str, name: str) -> None:
         await self._pool.execute("DELETE FROM records WHERE kind = $1 AND name = $2", kind, name)
         await self._news.publish(Notice(k=[kind]))
+
+
+def check_count(numbers: Mapping[str, bytes], count: int) -> None:
+    """Raise StoreError if a store has more databases than are named."""
+    if len(numbers) > count:
+        raise StoreError(f"The store has {len(numbers)} databases, and --store names {count}; name all of them.")
+
+
+async def _count_others(connection: PostgresConnection, owner: str, session: str) -> int:
+    return await connection.fetchval(
+        "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL AND owner = $1"
+        " AND id <> $2",
+        owner,
+        session,
+    )
+
+
+async def _mark_waiting(connection: PostgresConnection, session: str) -> None:
+    await connection.execute("UPDATE sessions SET work = 'waiting' WHERE id = $1 AND work = 'idle'", session)
 
 
 async def _clean(connection: PostgresConnection) -> None:

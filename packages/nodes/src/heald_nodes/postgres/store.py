@@ -13,16 +13,17 @@ from heald.sessions.append_checks import check_blobs, check_next
 from heald.sessions.leases import LEASE_SECONDS, Lease, is_free, is_marked_dead
 from heald.sessions.news import News, OnNews
 from heald.sessions.session_info import INFO_COLUMNS, SessionInfo, SessionPage, make_page, parse_cursor, read_info
-from heald.sessions.store import PAGE, EncodedEvents, OnAppended
+from heald.sessions.store import PAGE, EncodedEvents, OnAppended, Store
 from heald.sessions.store_errors import NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreError
+from heald.sessions.store_url import is_postgres, split_urls
 from heald.sessions.stores import bad_store_url
 from heald.sessions.work import Work
+from heald_nodes.postgres.address import PostgresAddress
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.driver_errors import StoreUnreachable
 from heald_nodes.postgres.event_feed import PostgresEventFeed
 from heald_nodes.postgres.log import LogReader
 from heald_nodes.postgres.nats_news import NatsNews
-from heald_nodes.postgres.notices import LONGEST_ID, PER_NOTICE, Notice
+from heald_nodes.postgres.notices import LONGEST_ID, PER_NOTICE, NewsChannel, Notice
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.postgres_news import PostgresNews
 from heald_nodes.postgres.schema import FREE, NOW
@@ -41,14 +42,16 @@ class PostgresStore(PostgresSharing):
 
     `url` is as in libpq: `postgresql://user@host/database`. Its password may come from `HEALD_STORE_PASSWORD`,
     `HEALD_STORE_PASSWORD_FILE`, `PGPASSWORD` or `PGPASSFILE`. `node` is the name of this process among the nodes;
-    `news_url` is the address of a NATS server that carries the news between them.
+    `news_url` is the address of a NATS server that carries the news between them, or a direct address of the same
+    database if `url` is that of a connection pooler.
     """
 
     def __init__(self, url: str, *, node: str = "", news_url: str = "", patience: float = 30.0) -> None:
-        pool = PostgresPool(url, patience=patience)
-        channel = NatsNews(pool, news_url) if news_url else PostgresNews(pool)
-        super().__init__(pool, channel, node, control=PostgresPool(url, size=2, patience=patience))
-        self._commit_pool = PostgresPool(url, size=1, patience=patience)
+        address = PostgresAddress(url)
+        pool = PostgresPool(address, patience=patience)
+        channel = _open_news(pool, news_url)
+        super().__init__(pool, channel, node, control=PostgresPool(address, size=2, patience=patience))
+        self._commit_pool = PostgresPool(address, size=1, patience=patience)
         self._log = LogReader(pool)
         self._feed = PostgresEventFeed(self._log.anchors)
         self._feeds = False
@@ -58,6 +61,20 @@ class PostgresStore(PostgresSharing):
     def commits(self) -> int:
         """How many commits have stored events, since the store was opened."""
         return self._writer.commits
+
+    @property
+    def name(self) -> str:
+        """The address of the database, without its password."""
+        return self._pool.name
+
+    async def read_service(self) -> str:
+        """Return the name of the service that the tables belong to: each database has another one."""
+        await self._pool.open()
+        return self._pool.service
+
+    async def has_session(self, session: str) -> bool:
+        """Whether the session is in this database, also as a draft."""
+        return bool(await self._pool.fetchval("SELECT true FROM sessions WHERE id = $1", _storable(session)))
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
@@ -214,11 +231,13 @@ class PostgresStore(PostgresSharing):
             raise NoSuchSession(session)
         try:
             epoch, expires, last_seq = await self._pool.run(change)
-        except StoreUnreachable:
-            self._unreleased[holder] = session  # the answer may have been lost, and not the change
+            if epoch > 1:
+                await self._news.publish(Notice(e=[(session, last_seq, epoch)]))
+        except (SessionBusy, NoSuchSession):
             raise
-        if epoch > 1:
-            await self._news.publish(Notice(e=[(session, last_seq, epoch)]))
+        except StoreError:
+            self._unreleased[holder] = session  # the answer or the notice may have been lost, and not the change
+            raise
         return Lease(session=session, epoch=epoch, holder=holder, expires=expires)
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
@@ -237,7 +256,7 @@ class PostgresStore(PostgresSharing):
                 lease.epoch,
                 lease.holder,
             )
-        except StoreUnreachable:
+        except StoreError:  # a full disk refuses this change too
             self._unreleased[lease.holder] = lease.session
             raise
         if work not in (None, "idle"):
@@ -369,6 +388,12 @@ class PostgresStore(PostgresSharing):
         return row
 
 
+def _open_news(pool: PostgresPool, url: str) -> NewsChannel:
+    if not url:
+        return PostgresNews(pool)
+    return PostgresNews(pool, PostgresAddress(url)) if is_postgres(url) else NatsNews(pool, url)
+
+
 def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Future[None]") -> None:
     if done.cancelled():
         on_done(None, StoreError("The store is closed; open it again."))
@@ -393,8 +418,14 @@ def _storable(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def open_postgres(url: str, *, node: str = "", news: str = "") -> PostgresStore:
-    """Open `postgresql://user@host/database`. `news` is the URL of a NATS server, if one carries the news."""
-    if not url.partition(":")[2].startswith("//"):
+def open_postgres(url: str, *, node: str = "", news: str = "") -> Store:
+    """Open `postgresql://user@host/database`, or a list of such addresses with commas between them. `news` is the URL
+    of a NATS server, if one carries the news, or the direct address of each database, if `url` is that of a pooler."""
+    urls = split_urls(url)
+    if any(not part.partition(":")[2].startswith("//") for part in urls):
         raise bad_store_url(url, "postgresql://user@host/database")
-    return PostgresStore(url, node=node, news_url=news)
+    if len(urls) == 1:
+        return PostgresStore(url, node=node, news_url=news)
+    from heald_nodes.postgres.routed_store import open_routed  # it is made of the stores of this module
+
+    return open_routed(urls, node=node, news=news)
