@@ -47,7 +47,7 @@ async def test_a_page_is_sketched_read_written_and_spoken_of() -> None:
         assert "I see a page of 480 × 360 px" in thoughts
         assert thoughts.count("Looking at areas") == 1
         assert "local vision code, fidelity first" in result.text
-        assert "could not know" in result.text
+        assert "A picture does not show" in result.text
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"preview after {first[0] - begun:.2f} s, done after {time.monotonic() - begun:.2f} s, {memory} MB")
 
@@ -184,7 +184,7 @@ async def test_words_that_it_cannot_follow_are_named() -> None:
         result = await bench.ask(
             picture_request(page(), "Build this, but with a working shopping basket and a dark mode")
         )
-        assert "the words beside it would need a language model" in result.text
+        assert "following the text needs a language model" in result.text
         assert await bench.refusal("Write a poem about it") == CANNOT
 
 

@@ -1,15 +1,22 @@
 """Links and headings that trees tell by looks and place, and what becomes of them."""
 
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+import pytest
+
+from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
 from heald_local.arrange.role_features import describe_items, list_items
 from heald_local.arrange.role_trees import RoleTrees, load_trees
+from heald_local.arrange.roles import _is_apart, _is_marked  # pyright: ignore[reportPrivateUsage]
 from heald_local.arrange.semantics import mark_by_rules
 from heald_local.page import Node, walk_nodes
-from heald_pictures.elements import Detection
-from vision_pages import box, picture, seen, text
+from heald_pictures.elements import Detection, PictureElement
+from heald_pictures.rect import Rect
+from vision_pages import PNG, box, picture, seen, text
 
 LONG = "A long line of prose, number {}, that explains what to do now."
 
@@ -75,3 +82,59 @@ def test_a_linked_picture_has_a_name() -> None:
 def test_no_navigation_is_without_a_link() -> None:
     for node in _nodes(_page()):
         assert node.tag != "nav" or any(child.tag == "a" for child in walk_nodes(node.children))
+
+
+def test_a_row_of_icons_is_links_though_a_field_stands_far_from_them_in_the_row() -> None:
+    head = box(0, 0, 1280, 70, "#111827")
+    icons = [PictureElement(Rect(280 + 40 * at, 24, 24, 24), "icon", f"icon-{at}", PNG) for at in range(5)]
+    search = [box(840, 20, 200, 30, "#ffffff", border=True), text(852, 27, "Search", 14, colour="#757575")]
+    prose = [text(280, 300 + 40 * at, LONG.format(at), 16) for at in range(6)]
+    nodes = _nodes(seen(head, *icons, *search, *prose, height=640))
+    assert len([node for node in nodes if node.tag == "a" and not node.lines]) == len(icons)
+
+
+def test_an_icon_that_marks_the_words_beside_it_is_not_a_link_of_its_own() -> None:
+    items = list_items(mark_by_rules(nest(_marked_words()), _marked_words()))
+    [icon] = [item for item in items if item.text is None]
+    assert not _is_apart(icon)
+
+
+def _marked_words() -> Detection:
+    icon = PictureElement(Rect(80, 98, 20, 20), "icon", "icon-1", PNG)
+    return seen(icon, text(108, 100, "Every morning at nine", 16), text(80, 300, LONG.format(1), 16))
+
+
+@pytest.mark.parametrize(("style", "expected"), [({"underline": True}, True), ({}, False), ({"weight": 700}, False)])
+def test_a_run_that_looks_like_a_link_may_be_one_in_a_sentence_of_links(style: dict[str, Any], expected: bool) -> None:
+    base = text(0, 0, "Word", 16).style
+    assert _is_marked(replace(base, **style), replace(base, underline=True)) is expected
+
+
+def test_the_labels_of_fields_are_not_links() -> None:
+    names = ("Given name", "Family name", "Street", "Town")
+    labels = [text(80, 208 + 60 * at, name, 15, 700) for at, name in enumerate(names)]
+    fields = [box(220, 200 + 60 * at, 400, 34, "#ffffff", border=True) for at in range(4)]
+    page = seen(text(80, 40, "Everything that floats", 40, 700), *labels, *fields, height=640)
+    body = mark_by_rules(nest(page), page)
+    items = list_items(body)
+    labels = find_field_labels(body, items)
+    assert [item.text.text for item in items if item.text is not None and id(item.part) in labels] == list(names)
+    assert not [node for node in _nodes(page) if node.tag == "a"]
+
+
+def test_an_item_of_a_menu_beside_a_search_field_is_not_its_label() -> None:
+    menu = [text(500 + 90 * at, 28, name, 15) for at, name in enumerate(("Boats", "Prices", "Crew"))]
+    search = [box(760, 20, 240, 34, "#ffffff", border=True), text(772, 28, "Search", 14, colour="#757575")]
+    page = seen(*menu, *search, *(text(80, 300 + 40 * at, LONG.format(at), 16) for at in range(4)), height=640)
+    body = mark_by_rules(nest(page), page)
+    assert not find_field_labels(body, list_items(body))
+
+
+def test_a_copyright_is_not_a_link_whatever_the_rules_say() -> None:
+    names = ("Boats", "Prices", "Crew")
+    foot = [text(80 + 300 * at, 950, name, 13, colour="#1d4ed8") for at, name in enumerate(names)]
+    notice = text(980, 950, "2024 Harbour, all rights reserved", 13, colour="#1d4ed8")
+    prose = [text(80, 300 + 40 * at, LONG.format(at), 16) for at in range(6)]
+    nodes = _nodes(seen(*prose, *foot, notice, height=1020))
+    assert {node.tag for node in nodes if node.lines == (notice.text,)} == {"p"}
+    assert {node.tag for node in nodes if node.lines == ("Boats",)} == {"a"}

@@ -43,10 +43,7 @@ CANNOT = (
     "The local converter has no language model and cannot do this; choose a model with a key, or ask for a small "
     f"change, such as: {', '.join(EXAMPLES)}."
 )
-_UNKNOWN = (
-    "What a picture does not show I could not know: how things behave, states that are hidden, the exact fonts, and "
-    "what words mean."
-)
+_UNKNOWN = "A picture does not show how things behave, hidden states, the exact fonts, or what the words mean."
 _MODES: dict[Mode, str] = {
     "fidelity": "fidelity first: sizes and places are those of the picture",
     "responsive": "semantic and responsive first: text flows and grids choose their columns, so that it is off by some "
@@ -339,7 +336,7 @@ class PageBuilder:
         if self._request.images > 1:
             notes.append(f"I used the first of the {self._request.images} pictures.")
         if len(self._request.instruction.split()) > _FEW:
-            notes.append("I went by the picture alone; the words beside it would need a language model.")
+            notes.append("I used the picture only: following the text needs a language model.")
         if rounds is None:
             return describe_page(page, self._path, self._mode, remarks=notes)
         count = len(rounds.edits) - 2 * rounds.is_decided

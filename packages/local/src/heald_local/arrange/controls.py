@@ -16,7 +16,7 @@ from heald_local.arrange.native_controls import (
     without_grip,
 )
 from heald_local.arrange.part import Part
-from heald_pictures.colours import contrast, rgb_parts
+from heald_pictures.colours import colour_distance, contrast, rgb_parts
 from heald_pictures.elements import Border, Box, Control, TextElement
 from heald_pictures.rect import Rect, hull
 
@@ -34,6 +34,9 @@ _FEWEST_ITEMS = 3
 _FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
 _TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are not placeholder
 _WIDEST_MARK = 0.2  # the part of a field that a mark at its end fills
+_RULED = 0.8  # the part of the width of a select or a field that the line above it has
+_WHITE, _NEAR_WHITE = "#ffffff", 6.0  # the fill of fields, and the distance of a colour from it
+_PALE_CONTRAST, _PALE_ROOM = (1.8, 3.6), 0.3  # of the words of an empty field, and the part of it behind them
 _PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
 _PROMPT = re.compile(r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b", re.IGNORECASE)
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
@@ -100,6 +103,9 @@ def collect_texts(part: Part) -> list[TextElement]:
 
 
 def _control(part: Part, box: Box, count: list[int]) -> Part:
+    ruled = _with_seen_frame(part, box)
+    if ruled is not None:
+        part, box = ruled
     texts = collect_texts(part)
     if has_grip(part):
         return _area(part, count)
@@ -130,9 +136,12 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return _field(part, text, count, pictures)
     if framed and (_is_grey_prompt(part, text) or (native and left <= right)):
         return _field(part, text, count, pictures)
+    if not (framed or pictures) and _is_pale_prompt(part, box, text):
+        return _field(part, text, count, pictures)
     narrowest = _NARROW_NUMBER if text.text.isdigit() else _NARROW_FIELD
-    is_wide = part.rect.w > _WIDEST_VALUE  # as a block of code is
-    if (is_wide or _is_sentence(text) or _is_title(text)) and _PROMPT.match(text.text) is None:
+    is_wide = part.rect.w > _WIDEST_VALUE  # as a block of code or the head of a panel is
+    asks = _PROMPT.match(text.text) is not None and not (is_wide and _shown(part, text)[0] == "value")
+    if (is_wide or _is_sentence(text) or _is_title(text)) and not asks:
         return part
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
         return _field(part, text, count, pictures)
@@ -147,6 +156,25 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
 
 
+def _with_seen_frame(part: Part, box: Box) -> tuple[Part, Box] | None:
+    """Return a select or an empty field whose rounded frame was seen as lines, with that frame; None for others."""
+    rules = [child for child in part.children if child.kind == "rule" and child.rect.w >= _RULED * part.rect.w]
+    others = [child for child in part.children if child not in rules]
+    if not rules or len(others) != 1 or others[0].box is not None:
+        return None
+    rect = hull([part.rect, *(rule.rect for rule in rules)])
+    colours = [rule.box.fill for rule in rules if rule.box is not None]
+    if rect.h > HEIGHTS[1] or box.border is not None or not colours:
+        return None
+    framed = replace(box, rect=rect, border=Border((1.0, 1.0, 1.0, 1.0), colours[0]))
+    words = others[0].text
+    if words is not None and len(words.lines) == 1 and _is_pale_prompt(part, box, words):
+        return replace(part, kind="stack", rect=rect, box=framed, children=(others[0],)), framed
+    if others[0].kind != "row" or not has_native_fill(box):
+        return None
+    return replace(part, kind="row", rect=rect, box=framed, children=others[0].children), framed
+
+
 def _is_mark_box(child: Part, part: Part) -> bool:
     """Whether a child is a small empty box at the right end of a field, such as a picture that was not loaded."""
     is_empty = child.box is not None and not child.children and child.text is None and child.box.control is None
@@ -157,6 +185,18 @@ def _is_grey_prompt(part: Part, text: TextElement) -> bool:
     """Whether words in the grey of placeholders begin at the left edge of a box."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     return is_placeholder_grey(text.style.colour) and left <= _PROMPT_ROOM and right > left
+
+
+def _is_pale_prompt(part: Part, box: Box, text: TextElement) -> bool:
+    """Whether a long white box, whose frame was not seen, has only a few pale grey words, at its left."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    if not _WIDE_FIELD <= part.rect.w <= _WIDEST_VALUE or left > _PROMPT_ROOM or right < _PALE_ROOM * part.rect.w:
+        return False
+    if not box.fill.startswith("#") or colour_distance(box.fill, _WHITE) > _NEAR_WHITE or _is_title(text):
+        return False
+    channels = rgb_parts(text.style.colour)
+    least, most = _PALE_CONTRAST
+    return max(channels) - min(channels) <= _TINT and least <= contrast(text.style.colour, box.fill) <= most
 
 
 def _begins_field(part: Part, text: TextElement) -> bool:

@@ -32,10 +32,18 @@ def _mark_form(part: Part) -> tuple[Part, int, int]:
     part = replace(part, children=tuple(child for child, _, _ in made))
     fields, buttons = sum(count for _, count, _ in made), sum(count for _, _, count in made)
     if fields and buttons and part.tag in _GROUPS and part.kind in ("stack", "row") and not _has_landmark(part):
-        return replace(_with_submit(part)[0], tag="form", name="form"), 0, 0
+        return replace(_with_submit(_without_forms(part))[0], tag="form", name="form"), 0, 0
     if fields and buttons and part.tag in ("main", "article") and part.kind == "stack":
         return _wrap_form(part, [count + other > 0 for _, count, other in made]), 0, 0
     return part, fields, buttons
+
+
+def _without_forms(part: Part) -> Part:
+    """Make plain groups of the forms in a part: a browser ends a form where another one begins in it."""
+    children = tuple(_without_forms(child) for child in part.children)
+    if part.tag == "form":
+        return replace(part, tag="div", name="", children=children)
+    return replace(part, children=children)
 
 
 def _has_landmark(part: Part) -> bool:
@@ -49,7 +57,8 @@ def _wrap_form(part: Part, used: list[bool]) -> Part:
     inside = part.children[first : last + 1]
     around = hull(child.rect for child in inside)
     rect = Rect(part.rect.x, around.y, part.rect.w, around.h) if part.box is None else around
-    form = _with_submit(Part("stack", rect, inside, tag="form", name="form"))[0]
+    bare = tuple(_without_forms(child) for child in inside)
+    form = _with_submit(Part("stack", rect, bare, tag="form", name="form"))[0]
     return replace(part, children=(*part.children[:first], form, *part.children[last + 1 :]))
 
 

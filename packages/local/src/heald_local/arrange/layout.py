@@ -113,7 +113,10 @@ def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declar
     inner = Rect(rect.x + widths[3], rect.y + widths[0], rect.w - widths[1] - widths[3], rect.h - widths[0] - widths[2])
     content = hull(child.rect for child in part.children)
     left, right = max(content.x - inner.x, 0), max(inner.right - content.right, 0)
-    if inner.w >= frame.width - 2 and content.x >= frame.page[0] - 1 and content.right <= frame.page[1] + 1:
+    is_in_column = content.x >= frame.page[0] - 1 and content.right <= frame.page[1] + 1
+    if part.kind == "grid":  # its first column is not moved within it
+        is_in_column = is_in_column and content.x <= frame.page[0] + NEAR
+    if inner.w >= frame.width - 2 and is_in_column:
         left, right = max(frame.page[0] - inner.x, 0), max(inner.right - frame.page[1], 0)
     elif abs(left - right) <= 3 and left > 16 and (_are_all_centred(part, inner) or _is_centred_row(part, left)):
         left = right = 16.0

@@ -140,38 +140,49 @@ _FEWEST_IN_MENU = 3
 
 
 def _find_menu(text: TextElement) -> list[str]:
-    """Return the words of a line such as `Home | News | Contact`; none if it is no such line."""
+    """Return the words of a line such as `Home | News | Contact`; none if it is no such line.
+
+    A copyright may begin or end the line.
+    """
     if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
         return []
     items = [item for item in _BARS.split(text.text.strip(" []|•·")) if item]
-    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in items)
-    return items if len(items) >= _FEWEST_IN_MENU and named else []
+    if len(items) < _FEWEST_IN_MENU:
+        return []
+    others = items[1:] if "©" in items[0] else items[:-1] if "©" in items[-1] else items
+    return items if all(_is_place(item) for item in others) else []
+
+
+def _is_place(item: str) -> bool:
+    """Whether words name a place that a menu leads to."""
+    return 1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item)
 
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     """Make a line of words with bars between them a navigation."""
-    whole = replace(part, children=tuple(_split_line(text, items, len(items))), name="menu")
+    linked = [item for item in items if "©" not in item]
+    whole = replace(part, children=tuple(_split_line(text, items, linked)), name="menu")
     return Part("stack", part.rect, (whole,), tag="nav", name="nav")
 
 
 def _breadcrumb(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     """Make a line of places a navigation in which all but the last are links."""
-    whole = replace(part, children=tuple(_split_line(text, items, len(items) - 1)), name="breadcrumb")
+    whole = replace(part, children=tuple(_split_line(text, items, items[:-1])), name="breadcrumb")
     label = (("aria-label", "Breadcrumb"),)
     return Part("stack", part.rect, (whole,), tag="nav", name="breadcrumb", attributes=label)
 
 
-def _split_line(text: TextElement, items: Sequence[str], links: int) -> list[Part]:
-    """Split a line into its items and what is between them; the first `links` items are links."""
+def _split_line(text: TextElement, items: Sequence[str], links: Sequence[str]) -> list[Part]:
+    """Split a line into its items and what is between them; the `links` are items that lead somewhere."""
     runs: list[Part] = []
     line = text.lines[0]
     rest, at = line.text.strip(), line.rect.x
     drawn = face(text.style.family, text.style.weight >= 600, text.style.italic)
-    for number, item in enumerate(items):
+    for item in items:
         before, _, rest = rest.partition(item)
         for words in (before, item):
             wide = drawn.advance(words) * text.style.size + text.style.spacing * len(words)
-            linked = words is item and number < links
+            linked = words is item and item in links
             if words.strip():
                 runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), words.strip(), linked))
             at += wide

@@ -90,7 +90,7 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
     elif is_list_of_words(child):
         return
     width = min(rect.w, room) if room > 0 else rect.w
-    is_bare = child.box is None and has_single_lines(child)
+    is_bare = child.box is None and has_single_lines(child) and "align-self" not in place  # would move it otherwise
     if is_bare and all(inner.rect.x - rect.x <= NEAR for inner in child.children):
         width *= _WIDER
     place["max-width"] = length(round(width))

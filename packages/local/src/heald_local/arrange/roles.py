@@ -5,18 +5,23 @@ The rules have tagged the page before; their opinion is one feature of many. Thr
 """
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from heald_local.arrange.colours import is_vivid
+from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.landmarks import has_tag
 from heald_local.arrange.links import find_column_heads
+from heald_local.arrange.menus import find_menu_items
 from heald_local.arrange.part import Part
 from heald_local.arrange.phrases import run_tag
+from heald_local.arrange.placeholder_links import link_placeholders
 from heald_local.arrange.role_features import HEADINGS, Item, Matrix, describe_items, list_items
 from heald_local.arrange.role_trees import load_trees
-from heald_pictures.elements import Detection
-from heald_pictures.rect import hull
+from heald_pictures.elements import Detection, TextStyle
+from heald_pictures.rect import Rect, hull
 
 LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.3, 0.4, 0.2  # chances from which on an item is one
 LEAST_LARGE = (
@@ -31,11 +36,12 @@ _LOWEST_NAV = 420.0  # pixels; lower on the page, only a footer and side columns
 _COLOURED = frozenset({"a", "span"})
 _WORDS = (3, 8)  # texts of more words are not like those of fewer
 _LEAST_ICON = 18.0  # pixels; a smaller one marks something
-_HIGHEST_PILL = 68.0  # pixels
+_HIGHEST_PILL, _WIDEST_PILL = 68.0, 460.0  # pixels
 _FEWEST_SPACES = 3  # between the words of prose
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
+_COPYRIGHT = re.compile(r"©|\ball rights reserved\b", re.IGNORECASE)
 _LANDMARKS = frozenset({"header", "footer", "aside"})
 _TEXT_TAGS = frozenset({"p", "li", "a", *HEADINGS})
 
@@ -58,7 +64,7 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
         return body
     features = describe_items(items, detection)
     links, headings = (_even(items, load_trees(role).predict(features)) for role in ("link", "heading"))
-    barred, style = _find_barred(body, items), _find_style(items)
+    barred, style, menus = _find_barred(body, items), _find_style(items), find_menu_items(items)
     linked, plain, headed = set[int](), set[int](), set[int]()
     for item, link, heading in zip(items, links, headings, strict=True):
         if any(part.tag in _CLOSED for part in item.around):
@@ -68,12 +74,12 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
             headed.add(id(item.part))
         is_plain = id(item.part) in headed or item.sentence is not None or _is_prose(item, style)
         least = LEAST_PICTURE if item.text is None else LEAST_LARGE if is_plain else LEAST_LINK
-        if link >= least and _may_lead(item, barred):
+        if (link >= least or id(item.part) in menus) and _may_lead(item, barred):
             linked.add(id(item.part))
-        elif link < LEAST_RULED:
+        elif link < LEAST_RULED or (item.text is not None and _COPYRIGHT.search(item.text.text)):
             plain.add(id(item.part))
     roles = _Roles(frozenset(linked), frozenset(plain), find_levels(body, frozenset(headed)))
-    return _mark_navs(_assign(body, roles), inside=False)
+    return link_placeholders(_mark_navs(_assign(body, roles), inside=False))
 
 
 def _even(items: Sequence[Item], chances: Matrix) -> Matrix:
@@ -121,9 +127,14 @@ def _may_head(item: Item) -> bool:
 def _may_lead(item: Item, barred: frozenset[int]) -> bool:
     if item.text is None:
         return id(item.part) not in barred and _is_apart(item)
-    if item.sentence is not None and run_tag(item.text.style, item.sentence.style) not in _COLOURED:
-        return False  # looks like the words around it, or is emphasised
+    if item.sentence is not None and not _is_marked(item.text.style, item.sentence.style):
+        return False  # looks like plain words, or is emphasised
     return id(item.part) not in barred and any(letter.isalnum() for letter in item.text.text)
+
+
+def _is_marked(style: TextStyle, base: TextStyle) -> bool:
+    """Whether a run of a sentence looks like a link, also in a sentence of which most words are links."""
+    return run_tag(style, base) in _COLOURED or style.underline or is_vivid(style.colour)
 
 
 def _is_apart(item: Item) -> bool:
@@ -131,15 +142,24 @@ def _is_apart(item: Item) -> bool:
     picture, parent = item.part.picture, item.around[-1]
     if picture is None or picture.kind not in ("photo", "icon") or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
         return False
-    beside = [child for child in parent.children if child is not item.part and child.picture is None]
+    near = max(picture.rect.w, _LEAST_ICON)
+    beside = [
+        child for child in parent.children if child.picture is None and _gap_across(picture.rect, child.rect) <= near
+    ]
     return picture.kind == "photo" or parent.kind != "row" or not beside
 
 
+def _gap_across(rect: Rect, other: Rect) -> float:
+    """Return the pixels between two parts side by side."""
+    return max(other.x - rect.right, rect.x - other.right)
+
+
 def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
-    """Return the ids of texts that only rules may link: a breadcrumb, a copyright, a column's head, a value's name."""
+    """Return the ids of texts that only rules may link: breadcrumbs, copyrights, names of columns, fields, values."""
     footers = _find_tagged(body, frozenset({"footer"}))
     barred = {number for footer in footers for number in find_column_heads(footer)}
     barred |= {id(part) for footer in footers for part in _find_tagged(footer, frozenset(HEADINGS))}
+    barred |= find_field_labels(body, items)
     numbers = [item.part.rect for item in items if item.text is not None and _is_value(item.text.text)]
     for item in items:
         if any(part.name == "breadcrumb" for part in item.around):
@@ -148,7 +168,7 @@ def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
             continue
         area = item.part.rect
         is_named = any(abs(rect.middle[1] - area.middle[1]) <= _LEVEL and rect.x >= area.right for rect in numbers)
-        if is_named or "©" in item.text.text:
+        if is_named or _COPYRIGHT.search(item.text.text):
             barred.add(id(item.part))
     return frozenset(barred)
 
@@ -179,7 +199,8 @@ def _assign(part: Part, roles: _Roles) -> Part:
 def _is_pill(part: Part) -> bool:
     """Whether a part is a low box around one text, which is pressed as a whole."""
     is_alone = len(part.children) == 1 and part.children[0].tag == "p" and not part.children[0].children
-    return is_alone and part.box is not None and part.tag == "div" and part.rect.h <= _HIGHEST_PILL
+    is_small = part.rect.h <= _HIGHEST_PILL and part.rect.w <= _WIDEST_PILL
+    return is_alone and part.box is not None and part.tag == "div" and is_small
 
 
 def _wrap_picture(part: Part) -> Part:

@@ -12,6 +12,7 @@ from heald_pictures.rect import Rect, hull
 FAR = 64.0  # a distance beyond this shrinks with the screen
 LEAST_GAP = 20  # pixels, to which a gap shrinks
 SMALL = 72.0  # the size of icons, and of parts that keep their width
+TALL = 100.0  # the height of columns, which begin at one height whatever their content becomes
 
 
 def is_list_of_words(part: Part) -> bool:
@@ -38,7 +39,8 @@ def is_column(part: Part) -> bool:
 
 def row_alignment(rects: Sequence[Rect], middle: float) -> str | None:
     """Return how the parts of a row align, around its middle or at an edge; None if they do not."""
-    if is_even([rect.y for rect in rects], 0.4) and not is_even([rect.h for rect in rects], 0.2):
+    is_tall = min(rect.h for rect in rects) > TALL
+    if is_even([rect.y for rect in rects], 0.4) and (is_tall or not is_even([rect.h for rect in rects], 0.2)):
         return "flex-start"
     if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
         return "center"

@@ -18,6 +18,8 @@ COMPARED = 8.0  # heights of a mark in which the words beside it are looked at
 INKED, SAME_COLOUR = 40, 24  # levels by which ink differs from the paper, and that of letters of one line
 STRONGEST = 0.8  # the part of the strongest contrast that shows the colour of ink
 LOWER = 0.35  # the part of the height of a line by which a letter may begin below its highest one
+ROUND, ROUND_SHARE = 1, 0.06  # pixels, and parts of the height, by which round letters are taller than straight ones
+UNSURE_ICON = 0.7  # a mark that is less certain to be an icon is letters if it is as high as these
 WIDEST_ICON = 1.45  # times as wide as tall is an icon on a line of text, at most
 
 
@@ -32,7 +34,7 @@ def _cut_marks(pixels: Pixels, line: Rect, marks: Sequence[FoundPart]) -> list[R
         mark
         for mark in marks
         if _is_on_line(mark.rect, line)
-        and (mark.name != "icon" or (_ends_line(mark.rect, line) and not _is_lettered(pixels, mark.rect, line)))
+        and (mark.name != "icon" or (_ends_line(mark.rect, line) and not _is_lettered(pixels, mark, line)))
     ]
     if not on:
         return [line]
@@ -60,8 +62,12 @@ def _is_at_end(mark: Rect, line: Rect) -> bool:
     return min(mark.x - line.x, line.right - mark.right) < AT_END * line.h
 
 
-def _is_lettered(pixels: Pixels, mark: Rect, line: Rect) -> bool:
-    """Whether a mark is as high as the words beside it, on their baseline, and in their colour, as letters are."""
+def _is_lettered(pixels: Pixels, part: FoundPart, line: Rect) -> bool:
+    """Whether a mark is as high as the words beside it, on their baseline, and in their colour, as letters are.
+
+    A mark that was not recognised for certain may have another colour.
+    """
+    mark = part.rect
     height, width = pixels.shape[:2]
     place = line.within(width, height)
     left, top = int(place.x), int(place.y)
@@ -74,13 +80,17 @@ def _is_lettered(pixels: Pixels, mark: Rect, line: Rect) -> bool:
     words = slice(max(words.start, 0), max(words.stop, 0))
     change = band - np.median(band, axis=(0, 1))
     letters = [change[:, span] for span in (slice(max(near, 0), max(far, 0)), words)]
-    inked = [np.abs(part).max(axis=2) > INKED for part in letters]
+    inked = [np.abs(span).max(axis=2) > INKED for span in letters]
     if not all(mask.any() for mask in inked):
         return False
     (high, low), (highest, lowest) = ((int(rows[0]), int(rows[-1])) for rows in map(_filled_rows, inked))
-    if high < highest or low > lowest or high > highest + LOWER * (lowest - highest):
+    slack = LOWER * (lowest - highest)
+    if part.sure < UNSURE_ICON and abs(high - highest) <= slack and abs(low - lowest) <= slack:
+        return True
+    over = max(ROUND, ROUND_SHARE * (lowest - highest))
+    if high < highest - over or low > lowest + over or high > highest + slack:
         return False
-    colours = [np.median(part[np.abs(part).max(axis=2) >= _strongest(part)], axis=0) for part in letters]
+    colours = [np.median(span[np.abs(span).max(axis=2) >= _strongest(span)], axis=0) for span in letters]
     return float(np.abs(colours[0] - colours[1]).max()) <= SAME_COLOUR
 
 

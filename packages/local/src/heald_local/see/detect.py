@@ -16,6 +16,7 @@ from heald_local.see.face_fits import clear_fits
 from heald_local.see.icon_boxes import is_icon_ground, is_icon_outline
 from heald_local.see.icon_pictures import find_room
 from heald_local.see.ink_pieces import find_ink
+from heald_local.see.line_bars import read_bars
 from heald_local.see.memory import release_memory
 from heald_local.see.page_ground import PageGround, find_ground
 from heald_local.see.page_layers import PageLayers, find_layers
@@ -160,11 +161,12 @@ def _add_pictures(
     icons = trace_icons(cuts.pictures, cleared.fine, page, shot.ratio, has_room)
     with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))
     elements = redraw_charts(shot.fine, shot.ratio, base.background, with_controls[0], texts, with_controls[1])
+    with_bars = read_bars(shot.pixels, elements.texts, elements.pictures)
     return replace(
         base,
         boxes=tuple(elements.boxes),
-        texts=tuple(elements.texts),
-        pictures=tuple(elements.pictures),
+        texts=tuple(with_bars.texts),
+        pictures=tuple(with_bars.pictures),
         notes=(*cuts.notes, *_notes(shot)),
         text_places=tuple(detected.likely),
     )

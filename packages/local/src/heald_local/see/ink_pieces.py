@@ -30,6 +30,7 @@ NARROW, NARROWEST = 0.45, 6  # a word that is narrower, in heights and in pixels
 PALE = 0.62  # a word that is paler than this part of another one has another colour
 TALLER, LEAST_TALL = 2.3, 6  # times as tall as another word is another size, if that has so many pixels
 RULE_WIDTH, FEWEST_RULES = 2, 2  # pixels of a line between two texts of a row, and the number of such lines
+MUCH_LOWER = 0.8  # the height of letters beside one such line, in parts of its height
 DARK, DARK_QUANTILE = 18.0, 0.995  # levels by which ink differs from the page, and the quantile of the strongest
 GAP = 1.15  # a gap wider than this many ink heights parts two texts
 POINT = 0.42  # sides of a full stop or comma, in parts of the height of its line
@@ -155,21 +156,25 @@ def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None, tight: 
 
 
 def _without_rules(band: Mask, pixels: Pixels) -> Mask:
-    """Clear thin upright lines that are as tall as the band and paler than its letters, if there are several."""
+    """Clear thin upright lines that are as tall as the band and paler than its letters.
+
+    One alone must be much taller than the letters: it may be a bar between two words.
+    """
     columns = np.flatnonzero(band.any(axis=0))
     if not len(columns):
         return band
     groups = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
     thin = [group for group in groups if len(group) <= RULE_WIDTH and bool(band[:, group].all())]
     others = [group for group in groups if not any(group is rule for rule in thin)]
-    if len(thin) < FEWEST_RULES or not others:
+    if not thin or not others:
         return band
     paper = np.median(pixels, axis=(0, 1))
     away = np.abs(pixels.astype(np.int16) - paper).max(axis=2)
     strength = float(np.quantile(away[:, np.concatenate(others)][band[:, np.concatenate(others)]], STRONGEST))
     tallest = max(int(np.ptp(np.flatnonzero(band[:, group].any(axis=1)))) + 1 for group in others)
     pale = [group for group in thin if float(away[:, group].max()) < PALE * strength]
-    if len(pale) < FEWEST_RULES or tallest >= len(band):
+    fewest = 1 if tallest <= MUCH_LOWER * len(band) else FEWEST_RULES
+    if len(pale) < fewest or tallest >= len(band):
         return band
     cleared = band.copy()
     cleared[:, np.concatenate(pale)] = False

@@ -19,7 +19,8 @@ AS_TALL = (0.5, 2)  # the height of a mark beside a letter, in heights of the le
 LIKE = 0.85  # the least likeness of what is left of a line without its icon
 EDGE = 1.0  # pixels that a letter may seem to stand beyond its ink: its place is not exact
 SIGNS = frozenset("%‰€$£¥₽°+-−–×/")  # these stand beside numbers, and fonts draw them in many manners
-CERTAIN_LETTER = 0.98  # how sure a reading is of a letter that is not an icon
+CERTAIN_LETTER, CERTAIN_WORD = 0.98, 0.9  # how sure a reading is of a letter that is not an icon, and of several
+LOWEST = 0.5  # the height of an icon at the end of a line, in heights of the line: a comma is lower
 BETTER = 0.12  # how much more alike that must be than the whole line
 
 Draft = tuple[Ink, OcrResult, Fit]
@@ -78,6 +79,8 @@ def cut_icon(
         alone, cut = crop_ink(ink, rest), crop_ink(ink, icon)
         if not text or alone is None or cut is None or not is_squarish(icon):
             continue
+        if icon is pieces[-1] and cut.rect.h < LOWEST * ink.rect.h:
+            continue
         fit = find_fit(alone, text)
         if fit is not None and fit.likeness >= max(LIKE, likeness + BETTER):
             likeness = fit.likeness - BETTER
@@ -90,9 +93,8 @@ def _are_certain(reading: OcrResult, numbers: Sequence[int]) -> bool:
     if len(reading.letter_sure) != len(reading.text):
         return False
     cut = [number for number in numbers if reading.text[number] != " "]
-    return bool(cut) and all(
-        reading.text[number].isalnum() and reading.letter_sure[number] >= CERTAIN_LETTER for number in cut
-    )
+    least = CERTAIN_WORD if len(cut) > 1 else CERTAIN_LETTER
+    return bool(cut) and all(reading.text[number].isalnum() and reading.letter_sure[number] >= least for number in cut)
 
 
 def crop_ink(ink: Ink, rect: Rect) -> Ink | None:

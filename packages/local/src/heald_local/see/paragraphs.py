@@ -17,6 +17,9 @@ LIST_PITCH, LIST_LETTERS = 1.78, 28  # short lines that are farther apart are a 
 SLACK = 2.5  # pixels by which the edges of a paragraph's lines differ
 SAME_PITCH, SAME_PITCH_SHARE = 1.6, 0.06  # pixels, and ems, by which the distances of its lines differ
 SAME_SIZE = 0.35  # pixels of type
+FEWEST_ITEMS, MOST_WORDS = 3, 5  # lines of a list, and words of each
+FEW_WORDS = 3  # of each line of a longer list, whose lines need not leave room
+CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
 TITLE, TITLE_PITCH = 24, 1.4  # pixels of type, and ems between lines, of a title: it is wrapped to look well
 
 
@@ -43,7 +46,8 @@ def _follows(group: list[TextLine], line: TextLine) -> bool:
     if not TIGHTEST * size <= pitch <= LOOSEST * size:
         return False
     loose, longest = (WIDE_PITCH, WIDE_LETTERS) if needs_wide(line.text) else (LIST_PITCH, LIST_LETTERS)
-    if pitch > loose * size and max(len(last.text), len(line.text)) <= longest:
+    is_short = max(len(last.text), len(line.text)) <= longest
+    if pitch > loose * size and (is_short or (_is_item(last.text.strip()) and _is_item(line.text.strip()))):
         return False
     if len(group) > 1 and abs(pitch - (last.baseline - group[-2].baseline)) > max(SAME_PITCH, SAME_PITCH_SHARE * size):
         return False
@@ -73,6 +77,8 @@ def _parts(group: list[TextLine]) -> list[list[TextLine]]:
     """Split a group after each line on which the next word would have fitted."""
     if len(group) == 1:
         return [group]
+    if _are_items(group):
+        return [[line] for line in group]
     widest = max(line.rect.w for line in group)
     parts = [[group[0]]]
     for last, line in itertools.pairwise(group):
@@ -81,6 +87,27 @@ def _parts(group: list[TextLine]) -> list[list[TextLine]]:
             parts.append([])
         parts[-1].append(line)
     return parts
+
+
+def _are_items(group: Sequence[TextLine]) -> bool:
+    """Whether lines are a list, such as a column of links: short, each begins like a name, and some leave room."""
+    if group[0].style.size >= TITLE:
+        return False
+    if any(line.text.strip().casefold() == "home" for line in group):
+        return all(line.text.count(" ") < MOST_WORDS for line in group)  # a menu, which may have no capitals
+    if len(group) < FEWEST_ITEMS:
+        return False
+    widest = max(line.rect.w for line in group)
+    has_room = any(last.rect.w + first_word(line) <= widest - 1 for last, line in itertools.pairwise(group))
+    is_short = len(group) > FEWEST_ITEMS and all(line.text.count(" ") < FEW_WORDS for line in group)
+    return (has_room or is_short) and all(_is_item(line.text.strip()) for line in group)
+
+
+def _is_item(text: str) -> bool:
+    """Whether a line is a few words that begin with a capital or a figure and are not part of a sentence."""
+    if text.isupper() or text[-1] in CONTINUED or text.count(" ") >= MOST_WORDS:
+        return False
+    return text[0].isupper() or text[0].isdigit()
 
 
 def first_word(line: TextLine) -> float:

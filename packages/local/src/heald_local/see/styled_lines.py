@@ -32,10 +32,12 @@ CERTAIN = 0.85  # how sure a reading is that may look less like its letters
 SIGN_SURE = 0.9  # how sure a single sign is: icons are read as signs
 HUGE = 72.0  # a single letter larger than this is a shape
 UNSURE_LIKE = 0.72  # least likeness of a reading of medium certainty
+OWNERSHIP = frozenset("©®™")  # signs whose shape no icon has, so that a drawing that is like them is enough
 DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other spaces, dashes and letters
 UNLIKE = 0.8  # one that looks even less like them may begin or end with an icon
 BETTER_SPACES, BETTER_DASHES = 0.05, 0.03  # likeness by which other spaces and other dashes must be better
 BETTER_ZEROS = 0.05  # likeness by which O must be better than 0
+EDGE, BETTER_EDGE = 0.3, 0.05  # heights from the end of the ink of a letter beyond it, and likeness without it
 INKED = 0.12  # the part of a pixel from which on it is ink
 WIDE_GAP, LEAST_GAP = 0.33, 3  # of a gap between words: heights of the line, and pixels
 REPORTED = 8  # lines after which progress is reported
@@ -81,6 +83,7 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
             reading, fit = _try_spaces(ink, reading, fit, favourites)
             reading, fit = _try_dashes(ink, reading, fit, favourites)
             reading, fit = _try_zeros(ink, reading, fit, favourites)
+            reading, fit = _try_edge(ink, reading, fit, favourites)
         runs = split_by_style(ink, reading, fit) if fit is not None else None
         if runs is not None:
             drafts += runs
@@ -198,6 +201,23 @@ def _try_zeros(
     return replace(reading, text=text), letters_fit
 
 
+def _try_edge(
+    ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
+) -> tuple[OcrResult, Fit | None]:
+    """Try the line without a lone letter at its end, which may be the first one of the text beside it."""
+    text, _, last = reading.text.rstrip().rpartition(" ")
+    if len(last) != 1 or not text or len(reading.places) != len(reading.text):
+        return reading, fit
+    if reading.columns(ink.rect)[len(text) + 1] < ink.rect.w - EDGE * ink.rect.h:
+        return reading, fit
+    edge_fit = best_fit(ink, text.strip(), favourites)
+    if edge_fit is None or (fit is not None and edge_fit.likeness < fit.likeness + BETTER_EDGE):
+        return reading, fit
+    length = len(text)
+    shorter = replace(reading, text=text, letter_sure=reading.letter_sure[:length], places=reading.places[:length])
+    return shorter, edge_fit
+
+
 def insert_spaces(ink: Ink, reading: OcrResult) -> str:
     """Return the text of a line with spaces where its ink has wide gaps."""
     if len(reading.places) != len(reading.text):
@@ -225,7 +245,8 @@ def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
     if len(reading.text.strip()) == 1 and fit.size > HUGE:
         return False
     if len(reading.text.strip()) == 1 and not reading.text.strip().isalnum():
-        return reading.sure > SIGN_SURE and fit.likeness > UNSURE_LIKE
+        is_mark = reading.text.strip() in OWNERSHIP and fit.likeness >= DOUBTFUL
+        return is_mark or (reading.sure > SIGN_SURE and fit.likeness > UNSURE_LIKE)
     if reading.sure >= FOREIGN_SURE and is_script(reading.text):
         return fit.likeness >= FOREIGN_LIKE
     if fit.likeness >= (LEAST_LIKE if reading.sure >= CERTAIN else UNSURE_LIKE):

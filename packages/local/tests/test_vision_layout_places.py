@@ -1,0 +1,97 @@
+"""Parts that must stay where they were seen: at the right, in grids, in columns, and in forms."""
+
+import re
+
+from heald_local.arrange.forms import mark_forms
+from heald_local.arrange.nodes import Declarations
+from heald_local.arrange.page import arrange
+from heald_local.arrange.part import Part
+from heald_local.arrange.placement import LayoutRoom, place_across
+from heald_local.arrange.shapes import row_alignment
+from heald_local.page import Node, walk_nodes
+from heald_local.write.stacks import write_files
+from heald_pictures.elements import Box, Detection, PictureElement, TextElement
+from heald_pictures.rect import Rect
+from vision_pages import PNG, box, seen, text
+
+
+def _css(page: Detection) -> str:
+    return str(write_files(arrange(page), "html_css")["index.html"])
+
+
+def _nodes(page: Detection) -> list[Node]:
+    return walk_nodes(arrange(page).body)
+
+
+def _control(tag: str, x: float, y: float) -> Part:
+    rect = Rect(x, y, 100, 40)
+    return Part("stack", rect, box=Box(rect, "#ffffff"), tag=tag, name=tag, attributes=(("type", "button"),))
+
+
+def test_a_form_holds_no_other_form() -> None:
+    inner = Part("row", Rect(0, 0, 220, 40), (_control("input", 0, 0), _control("button", 120, 0)))
+    outer = Part("stack", Rect(0, 0, 220, 160), (inner, _control("input", 0, 60), _control("button", 0, 120)))
+    form = mark_forms(Part("stack", Rect(0, 0, 400, 400), (outer,))).children[0]
+    assert form.tag == "form"
+    assert [child.tag for child in form.children] == ["div", "input", "button"]
+
+
+def test_tall_columns_begin_at_one_height_even_if_their_content_grows() -> None:
+    assert row_alignment([Rect(0, 0, 100, 400), Rect(120, 0, 100, 400)], 200) == "flex-start"
+    assert row_alignment([Rect(0, 0, 16, 20), Rect(24, 0, 100, 20)], 10) == "center"
+
+
+def test_the_cards_on_a_band_begin_where_they_were_seen() -> None:
+    band = [box(0, 100, 1280, 70, "#e3f2f8")]
+    cards: list[Box | TextElement] = []
+    for at, word in enumerate(("Oak", "Ash", "Elm", "Yew")):
+        cards += [box(240 + 80 * at, 110, 79, 50, "#ffffff", border=True), text(260 + 80 * at, 125, word, 14)]
+    wide = text(140, 400, "A line that begins farther to the left than the cards of the band do, and is long.", 25)
+    [padding] = re.findall(r"padding: [^;]*calc\(50% - ([\d.]+)px\)", _css(seen(*band, *cards, wide, height=600)))
+    assert float(padding) == 400
+
+
+def test_a_column_at_the_right_is_as_wide_as_it_was_seen() -> None:
+    column = Part("stack", Rect(880, 300, 360, 80), tuple(_row(300 + 60 * at) for at in range(2)))
+    place = Declarations()
+    place_across(column, LayoutRoom(0, 1280, "sans", (0, 1280), 1280), place, Declarations())
+    assert (place["align-self"], place["margin-right"], place["max-width"]) == ("flex-end", "40px", "360px")
+
+
+def _row(top: float) -> Part:
+    name, price = text(880, top, "A short name", 16), text(1200, top, "12.50", 16)
+    return Part("row", Rect(880, top, 360, 20), tuple(Part("text", words.rect, text=words) for words in (name, price)))
+
+
+def test_the_head_of_a_wide_panel_is_not_a_field() -> None:
+    panel = [box(140, 300, 1000, 36, "#f5f5f5", border=True), text(157, 309, "Your Shopping Cart", 16)]
+    page = seen(text(140, 40, "Everything that floats", 40, 700), *panel, height=600)
+    assert not [node for node in _nodes(page) if node.tag == "input"]
+
+
+def test_a_select_whose_frame_was_seen_as_lines_is_a_select() -> None:
+    frame = [box(602, 298, 112, 1, "#3b82f6"), box(602, 323, 112, 1, "#3b82f6"), box(600, 299, 116, 24, "#efefef")]
+    words = [text(500, 303, "Colour of it:", 14), text(607, 303, "Chestnut", 13)]
+    arrow = PictureElement(Rect(700, 306, 14, 11), "icon", "icon-1", PNG)
+    page = seen(text(140, 40, "Everything that floats", 40, 700), *frame, *words, arrow, height=600)
+    [select] = [node for node in _nodes(page) if node.tag == "select"]
+    assert "#3b82f6" in dict(select.style)["border"]
+
+
+def _pale_field(*rules: Box, colour: str = "#999999", fill: str = "#ffffff") -> list[Node]:
+    ground = box(0, 200, 1280, 300, "#eeeeee")
+    field = [box(409, 302, 498, 31, fill), *rules, text(421, 309, "Family name", 14, colour=colour)]
+    page = seen(text(140, 40, "Everything that floats", 40, 700), ground, *field, height=600)
+    return [node for node in _nodes(page) if node.tag == "input"]
+
+
+def test_a_long_white_box_with_pale_words_at_its_left_is_a_field_though_its_frame_was_not_seen() -> None:
+    [field] = _pale_field()
+    assert dict(field.attributes)["placeholder"] == "Family name"
+    assert not _pale_field(colour="#1f2937")
+    assert not _pale_field(fill="#dbeafe")
+
+
+def test_a_line_below_a_field_is_its_frame() -> None:
+    [field] = _pale_field(box(409, 332, 495, 1, "#cccccc"))
+    assert "#cccccc" in dict(field.style)["border"]
