@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import heald
-from foreign_agents import AGENTS, ANSWER, RIGHT, TASK, WRONG, ScriptedProvider
+from foreign_agents import AGENTS, ANSWER, NOTES, RIGHT, TASK, WRONG, ScriptedProvider
 from heald.core.envelope import Event
 from heald.core.events import ApprovalRequested
 from heald.testing.server import ScriptedServer
@@ -20,7 +20,7 @@ REPORTS_COST = ("claude", "opencode")
 
 
 @pytest.mark.parametrize("name", AGENTS)
-async def test_an_agent_repairs_a_file_with_our_approval(name: str, tmp_path: Path) -> None:
+async def test_an_agent_repairs_a_file_and_creates_one_with_our_approval(name: str, tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     folder.mkdir()
@@ -45,11 +45,11 @@ async def test_an_agent_repairs_a_file_with_our_approval(name: str, tmp_path: Pa
             result = await agent.run(TASK)
     assert (result.status, result.text) == ("completed", ANSWER)
     assert (folder / "calc.py").read_text() == RIGHT
-    assert [question.name for question in questions] == ["acp_edit"]
+    assert [question.name for question in questions] == ["acp_edit", "acp_edit"]
     calls = [event.data for event in events if event.type == "tool_call"]
-    assert [call.name for call in calls] == ["acp_read", "acp_edit"]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [call.name for call in calls] == ["acp_read", "acp_edit", "acp_edit"]  # pyright: ignore[reportAttributeAccessIssue]
     changes = [event.data for event in events if event.type == "file_changed"]
-    assert [change.path for change in changes] == ["calc.py"]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [change.path for change in changes] == ["calc.py", NOTES]  # pyright: ignore[reportAttributeAccessIssue]
     assert result.usage.output
     assert (result.cost_usd is not None) is (name in REPORTS_COST)
     assert check_log(events) == []

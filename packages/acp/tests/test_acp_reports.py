@@ -4,9 +4,13 @@ from typing import cast
 
 import pytest
 
+from heald.core.errors import ConfigurationError
+from heald.core.json import JsonObject
+from heald.tools.permissions import PermissionRule
+from heald.tools.rule_names import find_idle_rules
 from heald.tools.shell.process import Process
 from heald_acp.acp_terminals import _Terminal  # pyright: ignore[reportPrivateUsage]
-from heald_acp.updates import read_cost
+from heald_acp.updates import ReportedCall, read_cost
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,22 @@ def test_a_cost_is_an_amount_of_money(amount: object, cost: float | None) -> Non
 )
 def test_output_ends_with_the_bytes_that_the_agent_accepts(limit: int | None, text: str, is_cut: bool) -> None:
     assert _Terminal(cast(Process, None), ["aé", "¢"], limit).text() == (text, is_cut)
+
+
+def test_rules_may_name_the_tools_of_agents() -> None:
+    names = ["allow acp_edit(src/*)", "deny acp_execute", "ask acp_*", "deny Bash"]
+    assert find_idle_rules([PermissionRule.parse(rule) for rule in names], ["read_file"]) == []
+    with pytest.raises(ConfigurationError, match="did you mean 'acp_execute'"):
+        find_idle_rules([PermissionRule.parse("deny acp_exekute")], ["read_file"])
+
+
+@pytest.mark.parametrize(("raw_input", "name"), [({"todos": []}, "acp_think"), ({"todos": [], "x": 1}, "acp_other")])
+def test_a_list_of_tasks_is_harmless(raw_input: JsonObject, name: str) -> None:
+    assert ReportedCall("c1", raw_input=raw_input).name == name
+
+
+def test_the_files_of_a_report_are_among_its_arguments() -> None:
+    patch: JsonObject = {"patch": "…"}
+    assert ReportedCall("c1", kind="edit", raw_input=patch, locations=["a.txt"]).arguments()["paths"] == ["a.txt"]
+    command: JsonObject = {"command": "ls"}
+    assert ReportedCall("c1", kind="execute", raw_input=command, locations=["a.txt"]).arguments() == command

@@ -198,6 +198,15 @@ async def test_files_outside_of_the_folder_secrets_and_protected_files_are_refus
     assert (tmp_path / "outside.txt").read_text() == "CANARY"
 
 
+async def test_a_file_that_does_not_exist_has_the_error_code_of_the_protocol(bench: Bench) -> None:
+    read = ["request", "fs/read_text_file", {"path": f"{bench.folder}/new.txt"}]
+    async with bench.agent([read]) as agent:
+        await agent.run("Read")
+    (answer,) = bench.answers()
+    assert answer["code"] == -32002
+    assert "'new.txt' does not exist" in answer["message"]
+
+
 async def test_an_agent_that_does_not_ask_is_ended(bench: Bench) -> None:
     path = bench.folder / "a.txt"
     report = {"toolCallId": "c1", "kind": "execute", "title": "touch it", "rawInput": {"command": "touch"}}
@@ -368,13 +377,6 @@ async def test_only_named_keys_reach_the_agent(bench: Bench, monkeypatch: pytest
     assert [name for name, value in variables.items() if "canary" in value] == ["ANTHROPIC_API_KEY"]
     assert variables["MINE"] == "yes"
     assert {"PATH", "HOME"} <= variables.keys()
-
-
-async def test_an_agent_works_in_a_folder(bench: Bench) -> None:
-    program = AgentProgram(name="scripted", command=(sys.executable,))
-    async with heald.Agent(AcpAgent(program=program)) as agent:
-        with pytest.raises(heald.ConfigurationError, match="acp/scripted works in a folder"):
-            await agent.run("Go")
 
 
 async def test_a_list_price_counts_if_the_agent_reports_tokens_only(bench: Bench) -> None:

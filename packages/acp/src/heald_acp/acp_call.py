@@ -11,6 +11,7 @@ from heald.core.ids import new_id
 from heald.core.json import JsonObject
 from heald.providers.tool_host import Outcome
 from heald_acp.hosted_kinds import UNASKED
+from heald_acp.relative_text import relative_arguments
 from heald_acp.updates import DONE, ReportedCall
 
 
@@ -22,6 +23,8 @@ class AcpCall:
         self.report = report
         self.is_own = is_own
         """Whether it is Heald that runs it: a file or a terminal that the agent asked for outside of a call."""
+        self.outlasts_prompt = False
+        """Whether it can still be decided on when the agent has answered: the agent has done its part."""
         self.call_id = new_id("call")
         """Its id in the log, if it runs inside of another call."""
         self.asked = False
@@ -57,9 +60,9 @@ class AcpCall:
         """It has no outcome yet."""
         return not self.outcome.done()
 
-    def publish(self) -> None:
-        """Fix its arguments: it is put into the log."""
-        self.published, self.arguments = True, self.report.arguments()
+    def publish(self, hidden_root: str) -> None:
+        """Fix its arguments: it is put into the log. Paths below `hidden_root` are relative there."""
+        self.published, self.arguments = True, relative_arguments(self.report.arguments(), hidden_root)
 
     def show_progress(self) -> None:
         """Pass on the output that the agent has added to its report."""

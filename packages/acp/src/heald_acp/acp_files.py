@@ -6,14 +6,13 @@ permissions allow; one that belongs to none becomes a call of its own.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from heald.core.json import JsonObject, as_int
 from heald.providers.tool_host import Outcome
-from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.paths import PathFault
 from heald_acp.acp_call import AcpCall
 from heald_acp.agent_error import AgentError
+from heald_acp.agent_folder import AgentFolder
 from heald_acp.hosted_kinds import relative_path
 
 FindCall = Callable[[Callable[[AcpCall], bool]], AcpCall | None]
@@ -29,12 +28,12 @@ class AcpFiles:
 
     def __init__(
         self,
-        workspace: Workspace,
+        folder: AgentFolder,
         find_call: FindCall,
         begin_call: BeginCall,
         find_refusal: Callable[[str, JsonObject], str | None],
     ) -> None:
-        self._workspace = workspace
+        self._folder = folder
         self._find_call = find_call
         self._begin_call = begin_call
         self._find_refusal = find_refusal
@@ -47,7 +46,7 @@ class AcpFiles:
             call = self._find_call(lambda call: self._names(call, _READS, path))
             if call is None or not await call.decision:
                 raise AgentError(refusal)
-        text = await asyncio.to_thread(self._workspace.read_text, path)
+        text = await asyncio.to_thread(self._folder.files.read_text, path)
         first, limit = as_int(params.get("line")), as_int(params.get("limit"))
         if first is None and limit is None:
             return {"content": text}
@@ -66,9 +65,7 @@ class AcpFiles:
         hosted = call.hosted
         assert hosted is not None
         try:
-            with suppress(PathFault):
-                await asyncio.to_thread(self._workspace.read, path)  # the agent itself knows what it has read
-            await asyncio.to_thread(self._workspace.write, path, content, on_change=hosted.on_change)
+            await asyncio.to_thread(self._folder.write, path, content, hosted.on_change)
         except PathFault as fault:
             if call.is_own:
                 call.finish(Outcome(str(fault), is_error=True))
@@ -79,12 +76,12 @@ class AcpFiles:
 
     def _names(self, call: AcpCall, kinds: Sequence[str], path: str) -> bool:
         """Whether a call of one of these kinds names a path."""
-        root = self._workspace.root
+        root = self._folder.root
         return call.report.kind in kinds and path in [relative_path(root, name) for name in call.report.paths]
 
     def _path(self, params: JsonObject) -> str:
         name = str(params.get("path") or "")
-        path = relative_path(self._workspace.root, name)
+        path = relative_path(self._folder.root, name)
         if path is None:
-            raise AgentError(f"{name[:200]!r} is outside of the workspace; name a file in {self._workspace.root}.")
+            raise AgentError(f"{name[:200]!r} is outside of the workspace; name a file in {self._folder.root}.")
         return path

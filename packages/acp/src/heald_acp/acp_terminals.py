@@ -13,7 +13,6 @@ from heald.tools.shell.command_output import CommandOutput
 from heald.tools.shell.process import Process
 from heald.tools.shell.sandbox import Sandbox
 from heald.tools.tool_fault import ToolFault
-from heald.tools.workspace.base import Workspace
 from heald_acp.acp_call import AcpCall
 from heald_acp.acp_files import BeginCall, FindCall
 from heald_acp.agent_error import AgentError
@@ -42,8 +41,8 @@ class _Terminal(msgspec.Struct):
 class AcpTerminals:
     """The terminals of one conversation."""
 
-    def __init__(self, workspace: Workspace, sandbox: Sandbox, find_call: FindCall, begin_call: BeginCall) -> None:
-        self._workspace = workspace
+    def __init__(self, root: str, sandbox: Sandbox, find_call: FindCall, begin_call: BeginCall) -> None:
+        self._root = root
         self._sandbox = sandbox
         self._find_call = find_call
         self._begin_call = begin_call
@@ -86,8 +85,8 @@ class AcpTerminals:
         if len(self._terminals) >= _MAX_TERMINALS:
             raise AgentError(f"There are {_MAX_TERMINALS} terminals already; release one first.")
         line = _command_line(str(params.get("command") or ""), as_list(params.get("args")))
-        folder = str(params.get("cwd") or self._workspace.root)
-        cwd = relative_path(self._workspace.root, folder)
+        folder = str(params.get("cwd") or self._root)
+        cwd = relative_path(self._root, folder)
         if cwd is None:
             raise AgentError(f"{folder[:200]!r} is outside of the workspace; name a folder in it.")
         call = self._find_call(lambda call: _names(call, line))
@@ -96,7 +95,7 @@ class AcpTerminals:
         if not await call.decision:
             raise AgentError("This command is not permitted.")
         try:
-            launch = self._sandbox.prepare(self._workspace.root, line, "" if cwd == "." else cwd)
+            launch = self._sandbox.prepare(self._root, line, "" if cwd == "." else cwd)
         except ToolFault as fault:
             if call.is_own:
                 call.finish(Outcome(str(fault), is_error=True))

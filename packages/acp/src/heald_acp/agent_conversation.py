@@ -21,16 +21,17 @@ from heald.core.turn import Usage
 from heald.core.version import VERSION
 from heald.providers.tool_host import Judge, Outcome, OutcomeLost
 from heald.tools.tool_fault import ToolFault
-from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.paths import PathFault
-from heald.tools.workspace.revisions import RevisionedWorkspace
 from heald_acp.acp_call import AcpCall
 from heald_acp.acp_files import AcpFiles
 from heald_acp.acp_terminals import AcpTerminals
-from heald_acp.agent_error import AgentError, provider_error
+from heald_acp.agent_error import NOT_FOUND, AgentError, provider_error
+from heald_acp.agent_folder import WorkspaceFolder
 from heald_acp.connection import AgentConnection
-from heald_acp.hosted_kinds import relative_path
+from heald_acp.folder_watch import FolderWatch
 from heald_acp.model import AcpAgent
+from heald_acp.project_copy import ProjectCopy
+from heald_acp.relative_text import add_notes, relative_outcome
 from heald_acp.updates import (
     DONE,
     ReportedCall,
@@ -45,8 +46,6 @@ from heald_acp.updates import (
 PROTOCOL = 1
 _START_SECONDS = 180.0
 _CANCEL_SECONDS = 2.0
-_MAX_BEFORE = 4 << 20
-_WRITES = ("edit", "delete", "move", "other")
 _ALLOW = ("allow_once", "allow_always")
 _REJECT = ("reject_once", "reject_always")
 
@@ -76,7 +75,9 @@ Item = TextChunk | ReadyCall | PromptEnd
 class AgentConversation:
     """One session of one process."""
 
-    def __init__(self, agent: AcpAgent, workspace: Workspace, judge: Callable[[], Judge | None]) -> None:
+    def __init__(
+        self, agent: AcpAgent, folder: WorkspaceFolder | ProjectCopy, judge: Callable[[], Judge | None]
+    ) -> None:
         self.usage: Usage | None = None
         """The tokens since the last prompt, as far as the agent has reported them."""
         self.cost: float | None = None
@@ -87,7 +88,8 @@ class AgentConversation:
         """The process has ended, or is being ended."""
         self.capabilities: JsonObject = {}
         self._agent = agent
-        self._workspace = workspace
+        self._folder = folder
+        self._hidden_root = folder.root if isinstance(folder, ProjectCopy) else ""
         self._judge = judge
         self._session = ""
         self._auth_methods: object = None
@@ -101,11 +103,15 @@ class AgentConversation:
         self._inner: dict[str, list[asyncio.Task[ToolResult]]] = {}
         self._last_message: object = None
         self._prompt: asyncio.Future[JsonObject] | None = None
-        self._files = AcpFiles(workspace, self._find_call, self._begin_own_call, self._find_refusal)
-        self._terminals = AcpTerminals(workspace, agent.sandbox, self._find_call, self._begin_own_call)
+        self._unanswered: set[str] = set()
+        self._has_result = asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None
+        self._files = AcpFiles(folder, self._find_call, self._begin_own_call, self._find_refusal)
+        self._terminals = AcpTerminals(folder.root, agent.sandbox, self._find_call, self._begin_own_call)
+        self._watch = self._watch_copy(folder) if isinstance(folder, ProjectCopy) else None
         self._connection = AgentConnection(
             agent.program,
-            workspace.root,
+            folder.root,
             on_request=self._on_request,
             on_notification=self._on_notification,
             on_end=self._fail,
@@ -118,6 +124,11 @@ class AgentConversation:
     @property
     def pid(self) -> int | None:
         return self._connection.pid
+
+    @property
+    def root(self) -> str:
+        """The folder that the agent works in."""
+        return self._folder.root
 
     # --- requests to the agent ---------------------------------------------------------------------------------------
 
@@ -140,7 +151,7 @@ class AgentConversation:
                 "protocolVersion": PROTOCOL,
                 "clientInfo": {"name": "heald", "title": "Heald", "version": VERSION},
                 "clientCapabilities": {
-                    "fs": {"readTextFile": True, "writeTextFile": True},
+                    "fs": {"readTextFile": not self._agent.program.own_reads, "writeTextFile": True},
                     "terminal": has_terminal,
                 },
             },
@@ -152,7 +163,7 @@ class AgentConversation:
             )
         self.capabilities = as_object(hello.get("agentCapabilities"))
         self._auth_methods = hello.get("authMethods")
-        opened = await self._connection.request("session/new", {"cwd": self._workspace.root, "mcpServers": []})
+        opened = await self._connection.request("session/new", {"cwd": self._folder.root, "mcpServers": []})
         self._session = str(opened.get("sessionId") or "")
         mode = self._agent.program.mode
         if mode and mode in mode_names(opened):
@@ -171,8 +182,12 @@ class AgentConversation:
         else:
             await self._connection.request("session/set_model", {"sessionId": self._session, "modelId": model})
 
-    def ask(self, prompt: list[JsonObject]) -> None:
+    async def ask(self, prompt: list[JsonObject]) -> None:
         """Send a prompt. Its answer comes with `next`."""
+        if isinstance(self._folder, ProjectCopy):
+            await asyncio.to_thread(self._folder.refresh)
+        if self._watch is not None:
+            self._watch.start()
         self.is_idle, self.usage = False, None
         self._items.clear()  # what came after the last answer
         self._prompt = self._connection.begin_request("session/prompt", {"sessionId": self._session, "prompt": prompt})
@@ -188,8 +203,22 @@ class AgentConversation:
         elif not prompt.cancelled():
             answer = prompt.result()
             self.usage = read_usage(answer) or self.usage
-            self._end_calls()
-            self._put(PromptEnd(str(answer.get("stopReason") or "end_turn")))
+            self._end_calls(answered=True)
+            end = PromptEnd(str(answer.get("stopReason") or "end_turn"))
+            if self._watch is None:
+                self._put(end)
+            else:
+                self._ending = asyncio.create_task(self._end_prompt(self._watch, end))
+
+    async def _end_prompt(self, watch: FolderWatch, end: PromptEnd) -> None:
+        """Publish what is left of the agent's changes, then end the answer."""
+        while not self.is_dead and (self._unanswered or any(isinstance(item, ReadyCall) for item in self._items)):
+            self._has_result.clear()
+            await self._has_result.wait()
+        await watch.stop()
+        if not self.is_dead:
+            await watch.end_prompt()
+        self._put(end)
 
     async def cancel(self) -> None:
         """Cancel the prompt, as the protocol specifies, and wait briefly for its end."""
@@ -202,11 +231,17 @@ class AgentConversation:
             await asyncio.wait([prompt], timeout=_CANCEL_SECONDS)
 
     async def close(self) -> None:
-        """End the process and all that it has started."""
+        """End the process and all that it has started, and delete its copy of the files."""
         self.is_dead = True
         self._end_calls()
+        self._has_result.set()
         await self._terminals.close()
         await self._connection.close()
+        if self._watch is not None:
+            await self._watch.stop()
+        if self._ending is not None:
+            await asyncio.wait([self._ending])
+        await asyncio.to_thread(self._folder.close)
 
     # --- the turn ----------------------------------------------------------------------------------------------------
 
@@ -238,6 +273,7 @@ class AgentConversation:
         for call in calls:
             if (pending := self._calls.get(call.wire_id or call.id)) is not None:
                 self._calls_in_log[call.id] = pending
+                self._unanswered.add(call.id)
 
     # --- decisions of Heald ------------------------------------------------------------------------------------------
 
@@ -257,10 +293,11 @@ class AgentConversation:
         call = self._calls_in_log.get(call_id)
         if call is None:
             raise OutcomeLost(f"{self.name} does not know this call any more.")
-        if arguments != call.arguments:
-            call.decide(False)
-            return Outcome(f"{self.name} cannot run a call with changed arguments, so it was refused.", is_error=True)
         try:
+            if arguments != call.arguments:
+                call.decide(False)
+                reason = f"{self.name} cannot run a call with changed arguments, so it was refused."
+                return Outcome(reason, is_error=True)
             call.on_output = on_output
             call.decide(True)
             outcome = await call.outcome
@@ -268,17 +305,21 @@ class AgentConversation:
         finally:
             if call in self._running:
                 self._running.remove(call)
-        await self._record_changes(call)
+            refusals = await self._record_changes(call)
         if outcome is None:
             raise OutcomeLost(f"{self.name} ended before it reported the result of the call; it may have run.")
-        return outcome
+        return add_notes(relative_outcome(outcome, self._hidden_root), refusals)
 
     def deliver_result(self, result: ToolResult) -> None:
         """A call has its result. One that was not permitted is refused, and must not have begun."""
         call = self._calls_in_log.get(result.id)
+        self._unanswered.discard(result.id)
+        self._has_result.set()
         if call is None or call.decision.done():
             return
         call.decide(False)
+        if call.is_own:
+            call.end()  # no report of the agent ends it
         if not call.asked and not call.is_own and call.report.status not in DONE and not call.unasked:
             self._report_violation(call, result.text)
 
@@ -298,7 +339,7 @@ class AgentConversation:
         """Put a call into the log, as soon as it is known whether the agent asks for it."""
         report = call.report
         if not call.published and self._is_ready(call):
-            call.publish()
+            call.publish(self._hidden_root)
             outer = next((running for running in reversed(self._running) if running.is_open), None)
             if outer is None or self._is_reading or call.is_done:
                 self._put(ReadyCall(call))
@@ -353,33 +394,32 @@ class AgentConversation:
         self._consider(call)
         return call
 
-    def _end_calls(self) -> None:
+    def _watch_copy(self, copy: ProjectCopy) -> FolderWatch:
+        def begin_call(report: JsonObject) -> AcpCall:
+            call = self._begin_own_call(report)
+            call.outlasts_prompt = True
+            return call
+
+        return FolderWatch(
+            copy,
+            find_running=lambda: self._running,
+            has_open_calls=lambda: any(call.is_open for call in self._calls.values()),
+            begin_call=begin_call,
+        )
+
+    def _end_calls(self, *, answered: bool = False) -> None:
+        """End all open calls; if the agent has `answered`, those that nothing more will be known of."""
         for call in self._calls.values():
-            if call.is_open:
+            if call.is_open and not (answered and call.outlasts_prompt):
                 call.end()
 
-    async def _record_changes(self, call: AcpCall) -> None:
-        """Publish what the agent itself has written to the files that the call names."""
-        workspace, hosted = self._workspace, call.hosted
-        if hosted is None or not isinstance(workspace, RevisionedWorkspace):
-            return
-        for path, before in call.contents.items():
-            with suppress(PathFault, OSError):
-                await asyncio.to_thread(workspace.record_change, path, before, on_change=hosted.on_change)
-
-    def _remember_contents(self, call: AcpCall) -> None:
-        """Remember the files that a call may change, before it does."""
-        if call.report.kind not in _WRITES or call.report.status in DONE:
-            return
-        for name in call.report.paths:
-            path = relative_path(self._workspace.root, name)
-            if path is None or path == "." or path in call.contents:
-                continue
-            try:
-                call.contents[path] = self._workspace.read(path, limit=_MAX_BEFORE, remember=False)
-            except PathFault as fault:
-                if fault.kind == "not_found":
-                    call.contents[path] = None
+    async def _record_changes(self, call: AcpCall) -> list[str]:
+        """Publish what the agent itself has written in a call. Returns why files were refused."""
+        if self._watch is not None:
+            return await self._watch.end_call(call)
+        if isinstance(self._folder, WorkspaceFolder):
+            await asyncio.to_thread(self._folder.record, call)
+        return []
 
     # --- incoming messages -------------------------------------------------------------------------------------------
 
@@ -396,7 +436,9 @@ class AgentConversation:
                     return await self._terminals.answer(method, params)
                 case _:
                     raise NotImplementedError
-        except (PathFault, ToolFault) as fault:
+        except PathFault as fault:
+            raise AgentError(str(fault), NOT_FOUND if fault.kind == "not_found" else None) from None
+        except ToolFault as fault:
             raise AgentError(str(fault)) from None
 
     async def _ask_permission(self, params: JsonObject) -> JsonObject:
@@ -406,7 +448,7 @@ class AgentConversation:
         call.report.update(report)
         call.report.raw_input |= before  # a question may name only a part of what the call does
         call.asked = True
-        self._remember_contents(call)
+        self._folder.watch(call)
         self._consider(call)
         allowed = await call.decision
         options = as_objects(params.get("options"))
@@ -451,7 +493,7 @@ class AgentConversation:
             return
         call = self._call_of(update)
         call.report.update(update)
-        self._remember_contents(call)
+        self._folder.watch(call)
         call.show_progress()
         self._consider(call)
 
@@ -480,6 +522,7 @@ class AgentConversation:
         self.is_dead = True
         self._end_calls()
         self._has_news.set()
+        self._has_result.set()
 
 
 class _PlanReport(ReportedCall):

@@ -4,6 +4,8 @@ from heald.core.errors import AuthenticationFailed, ProviderError, QuotaExhauste
 from heald.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from heald.wires.errors import error_from_object, mask_keys
 
+NOT_FOUND = -32002
+"""The protocol's code for a file that does not exist: agents create it then."""
 _AUTH_REQUIRED = -32000
 _MAX = 400
 _KINDS = (AuthenticationFailed, QuotaExhausted, RateLimited)

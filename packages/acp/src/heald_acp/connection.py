@@ -1,6 +1,7 @@
 """A started agent and the JSON-RPC messages to and from it, one JSON object a line.
 
-The process has a process group of its own, which is killed when the connection ends. The sizes of a message and of the
+The process has a process group of its own, which is killed when the connection ends, with all that the process started
+elsewhere. The sizes of a message and of the
 stored standard error are bounded. Lines that are not messages are skipped.
 """
 
@@ -14,6 +15,7 @@ from itertools import count
 from heald.core.errors import ConfigurationError, ConnectionFailed, HealdError
 from heald.core.json import JsonObject, as_object, encode, loads
 from heald_acp.agent_error import AgentError, plain
+from heald_acp.process_mark import ProcessMark
 from heald_acp.program import AgentProgram
 
 MAX_MESSAGE = 64 << 20
@@ -49,6 +51,7 @@ class AgentConnection:
         self._numbers = count(1)
         self._pending: dict[int, asyncio.Future[JsonObject]] = {}
         self._answering: set[asyncio.Task[None]] = set()
+        self._mark = ProcessMark()
         self._process: asyncio.subprocess.Process | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._log = b""
@@ -63,7 +66,7 @@ class AgentConnection:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=self._program.environment(),
+                env={**self._program.environment(), **self._mark.environment()},
                 cwd=self._folder,
                 start_new_session=True,
             )
@@ -116,6 +119,7 @@ class AgentConnection:
             waiting = asyncio.create_task(process.wait())
             await asyncio.wait([waiting], timeout=_GRACE)
             self.kill()
+            await asyncio.to_thread(self._mark.kill_all)
             await asyncio.wait([waiting], timeout=_GRACE)
             waiting.cancel()
         for task in self._tasks:
@@ -204,7 +208,9 @@ class AgentConnection:
             answer: JsonObject = {"result": await self._on_request(method, params)}
         except NotImplementedError:
             answer = {"error": {"code": _METHOD_NOT_FOUND, "message": f"Heald has no method {method[:100]!r}."}}
-        except (AgentError, HealdError) as error:
+        except AgentError as error:
+            answer = {"error": {"code": error.code or _REFUSED, "message": str(error)}}
+        except HealdError as error:
             answer = {"error": {"code": _REFUSED, "message": str(error)}}
         self._send({"id": number, **answer})
 

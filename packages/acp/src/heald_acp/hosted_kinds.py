@@ -31,15 +31,29 @@ def kind_of(name: str, root: str) -> HostedKind:
     if name.endswith(UNASKED):
         return HostedKind("none")  # it has run: there is nothing to decide
     effect, rules_of = _KINDS.get(name, ("any", ()))
-    return HostedKind(effect, rules_of, partial(_subjects, root))
+    outside_effect = partial(_outside_effect, root) if effect == "write" else None
+    return HostedKind(effect, rules_of, partial(_subjects, root), outside_effect)
 
 
 def _subjects(root: str, arguments: JsonObject) -> Sequence[str]:
     if isinstance(arguments.get("command"), str):
         return read_subjects(arguments)
-    paths = [arguments.get(name) for name in PATH_NAMES] + as_list(arguments.get("paths"))
-    named = [relative_path(root, path) or path for path in paths if isinstance(path, str)]
+    named = [relative_path(root, path) or path for path in _named_paths(arguments)]
     return list(dict.fromkeys(named)) or read_subjects(arguments)
+
+
+def _outside_effect(root: str, arguments: JsonObject) -> str | None:
+    """Return why a change of files may reach beyond the folder of the agent; None if all are in it."""
+    paths = _named_paths(arguments)
+    if not paths:
+        return "It does not name the files that it changes."
+    outside = next((path for path in paths if relative_path(root, path) is None), None)
+    return f"{outside[:200]!r} is outside of the folder that the agent works in." if outside is not None else None
+
+
+def _named_paths(arguments: JsonObject) -> list[str]:
+    paths = [arguments.get(name) for name in PATH_NAMES] + as_list(arguments.get("paths"))
+    return [path for path in paths if isinstance(path, str)]
 
 
 def relative_path(root: str, path: str) -> str | None:

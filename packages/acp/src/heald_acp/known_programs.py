@@ -41,6 +41,7 @@ _PROGRAMS = (
         command=("gemini", "--acp"),
         keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"),
         mode="default",
+        own_reads=True,  # it reads a file before it writes it, and could create none
         install="npm install -g @google/gemini-cli",
     ),
     AgentProgram(

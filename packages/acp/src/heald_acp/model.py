@@ -11,6 +11,7 @@ from heald.providers.families import OfferedModel
 from heald.tools.shell.sandbox import Sandbox
 from heald_acp.configured_programs import find_program, list_programs
 from heald_acp.program import AgentProgram
+from heald_acp.updates import TOOL_NAMES
 
 PROVIDER = "acp"
 
@@ -46,6 +47,9 @@ class AcpAgent:
 
 class AcpAgents:
     """The family of these models."""
+
+    hosted_tools: ClassVar[Sequence[str]] = TOOL_NAMES
+    """The names of their tools, which rules may have."""
 
     @staticmethod
     def named(name: str) -> AcpAgent:

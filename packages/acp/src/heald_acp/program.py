@@ -37,6 +37,8 @@ class AgentProgram:
     mode: str = ""
     """The mode of its sessions, such as `default`; empty for its own default."""
     unasked: Unasked = "stop"
+    own_reads: bool = False
+    """It reads files by itself, because it does not recognise the protocol's error for a file that does not exist."""
     prices: str = ""
     """The model whose list price counts if the agent reports tokens and no cost, such as `openai/gpt-5`."""
     install: str = ""

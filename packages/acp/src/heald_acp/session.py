@@ -23,8 +23,10 @@ from heald.providers.tool_host import Judge, Outcome, OutcomeLost
 from heald.tools.workspace.base import Workspace
 from heald_acp.acp_call import AcpCall
 from heald_acp.agent_conversation import AgentConversation, PromptEnd, ReadyCall, TextChunk
+from heald_acp.agent_folder import WorkspaceFolder
 from heald_acp.hosted_kinds import kind_of
 from heald_acp.model import PROVIDER, AcpAgent
+from heald_acp.project_copy import ProjectCopy
 from heald_acp.prompt import build_prompt
 from heald_acp.turn import AcpDecoder
 
@@ -113,14 +115,10 @@ class AcpSession(SeenMessages):
         return self._conversation is not None and not self._conversation.is_dead
 
     def use_workspace(self, workspace: Workspace) -> None:
-        if not workspace.root or workspace.is_project:
-            raise ConfigurationError(
-                f"{self._agent.name} works in a folder; give one with --workspace, or as Agent(workspace=…)."
-            )
         self._workspace = workspace
 
     def describe_tool(self, name: str) -> HostedKind:
-        return kind_of(name, self._workspace.root if self._workspace is not None else "/")
+        return kind_of(name, self._conversation.root if self._conversation is not None else "/")
 
     def begin_call(self, call_id: str, call: HostedCall) -> None:
         if self._conversation is not None:
@@ -179,14 +177,16 @@ class AcpSession(SeenMessages):
         assert self._conversation is not None
         self._see(unseen)
         instructions = self._instructions() if is_new else ""
-        self._conversation.ask(build_prompt(unseen, instructions, self._conversation.capabilities))
+        await self._conversation.ask(build_prompt(unseen, instructions, self._conversation.capabilities))
         return self._conversation
 
     async def _start(self) -> None:
         workspace = self._workspace
         if workspace is None:
-            raise ConfigurationError(f"{self._agent.name} works in a folder; give one as Agent(workspace=…).")
-        conversation = AgentConversation(self._agent, workspace, lambda: self.judge)
+            raise ConfigurationError(f"{self._agent.name} works on files; give it a workspace as Agent(workspace=…).")
+        is_project = workspace.is_project or not workspace.root
+        folder = await asyncio.to_thread(_copy, workspace) if is_project else WorkspaceFolder(workspace)
+        conversation = AgentConversation(self._agent, folder, lambda: self.judge)
         try:
             await conversation.start()
         except BaseException:
@@ -198,6 +198,12 @@ class AcpSession(SeenMessages):
         schema = self.settings.output_schema
         system = self.settings.system.removeprefix(DEFAULT)  # it is about tools of Heald
         return system + (f"\n\n{_SCHEMA}{encode_text(schema)}" if schema is not None else "")
+
+
+def _copy(workspace: Workspace) -> ProjectCopy:
+    copy = ProjectCopy(workspace)
+    copy.refresh()  # an agent may look at the files before its first prompt
+    return copy
 
 
 async def _end(conversation: AgentConversation) -> None:

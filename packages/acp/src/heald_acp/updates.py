@@ -13,6 +13,8 @@ DONE = ("completed", "failed")
 PATH_NAMES = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
 """The names that agents have for the argument with a path."""
 _KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
+TOOL_NAMES = tuple(f"acp_{kind}" for kind in _KINDS)
+"""The names of calls in the log."""
 
 
 @dataclass
@@ -43,7 +45,8 @@ class ReportedCall:
     @property
     def name(self) -> str:
         """The name of the call in the log: by its kind, so that rules count for every agent."""
-        return f"acp_{self.kind}"
+        is_plan = self.kind == "other" and self.raw_input.keys() == {"todos"}
+        return "acp_think" if is_plan else f"acp_{self.kind}"
 
     @property
     def diffs(self) -> list[JsonObject]:
@@ -57,9 +60,10 @@ class ReportedCall:
         return list(dict.fromkeys([*self.locations, *named, *changed]))
 
     def arguments(self) -> JsonObject:
-        """The arguments in the log: those of the agent, or what its report says if it names none."""
+        """The arguments in the log: those of the agent, with the files that only its report names."""
         if self.raw_input:
-            return dict(self.raw_input)
+            is_named = any(name in self.raw_input for name in (*PATH_NAMES, "paths", "command"))
+            return {**self.raw_input, **({} if is_named or not self.paths else {"paths": self.paths})}
         arguments: JsonObject = {}
         if self.kind == "execute":
             arguments["command"] = self.title
