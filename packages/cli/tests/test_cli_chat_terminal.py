@@ -44,7 +44,7 @@ async def test_an_answer_is_shown_as_markdown(tmp_path: Path) -> None:
         assert "│ print('hi')" in screen
         assert "**" not in screen
         await terminal.enter("/cost")
-        await terminal.shows("1 exchanges with m: 11 tokens in, 7 out, cost unknown.")
+        await terminal.shows("1 exchange with m: 11 tokens in, 7 out, cost unknown.")
         await terminal.enter("/exit")
         await terminal.shows("continues from here.", "status 0")
 
@@ -58,7 +58,7 @@ async def test_a_call_is_allowed_by_a_key_and_withdrawn(tmp_path: Path) -> None:
         assert not here("a.txt").exists()
         await asyncio.sleep(0.6)
         terminal.press("y")
-        screen = await terminal.shows("It is written.", "allowed", "✓ create_file (")
+        screen = await terminal.shows("It is written.", "allowed", "✓ create_file (", without="Esc interrupts")
         assert "Allow create_file?" not in screen
         assert screen.count("+alpha") == screen.count("a.txt") == 1, "what was asked for is not repeated"
         assert here("a.txt").read_text() == "alpha\nbeta\n"
@@ -132,22 +132,25 @@ async def test_esc_interrupts_and_what_was_typed_meanwhile_follows(tmp_path: Pat
 
 
 async def test_a_conversation_continues(tmp_path: Path) -> None:
-    async with ScriptedServer(lambda _: wire_reply("chat", text="I remember.")) as server:
+    async with ScriptedServer(lambda _: wire_reply("chat", text="I **remember**.")) as server:
         async with chat(server, tmp_path) as terminal:
             await terminal.shows("heald with m")
+            await terminal.enter("!echo 'a line of output'")
+            await terminal.shows("exit code 0")
             await terminal.enter("Remember the number 42")
             await terminal.shows("I remember.", "cost unknown")
             terminal.press("C-d")
             await terminal.shows("status 0")
         async with chat(server, tmp_path, "--resume") as terminal:
             await terminal.shows("› Remember the number 42", "I remember.")
+            await terminal.shows("› !echo 'a line of output'", "(exit code 0). Its output:", "  a line of output")
             await terminal.enter("Which one?")
             await terminal.shows("› Which one?")
             async with asyncio.timeout(120):
                 while len(server.requests) < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             said = [message["content"] for message in server.requests[1].body["messages"] if message["role"] == "user"]
-            assert said == ["Remember the number 42", "Which one?"]
+            assert [text for text in said if not text.startswith("I ran ")] == ["Remember the number 42", "Which one?"]
             await terminal.enter("/new")
             await terminal.shows("A new conversation.")
             await terminal.enter("/resume")

@@ -17,6 +17,7 @@ from cli_pages import here
 from foreign_agents import AGENTS, ANSWER, RIGHT, TASK, WRONG, ScriptedProvider
 from heald.config.paths import user_file
 from heald.config.trust import remember
+from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald.tools.shell.sandbox import Sandbox
@@ -74,6 +75,13 @@ async def test_an_agent_by_its_name_is_a_model(tmp_path: Path) -> None:
         assert here("calc.py").read_text() == RIGHT
 
 
+async def test_an_agent_is_not_started_without_a_folder(tmp_path: Path) -> None:
+    configure(scripted_table("mine", tmp_path, ["say", ANSWER]))
+    ran = await run_process("run", "--model", "acp/mine", TASK)
+    assert is_one_line_error(ran), ran.err
+    assert "acp/mine works in a folder; give one, such as --workspace ." in ran.err
+
+
 async def test_without_a_person_an_agent_may_not_change_files(tmp_path: Path) -> None:
     configure(scripted_table("mine", tmp_path, edit_step(RIGHT), ["say", ANSWER]))
     await run_process("run", "--model", "acp/mine", "--workspace", ".", TASK)
@@ -128,6 +136,43 @@ async def test_agents_in_the_attempts_of_a_chat(tmp_path: Path) -> None:
     assert here("calc.py").read_text() == RIGHT
 
 
+async def test_an_agent_and_a_model_build_pages_side_by_side(tmp_path: Path) -> None:
+    page = "<!doctype html><title>By {}</title><h1>By {}</h1>"
+    command = ["ask", "c0", {"kind": "execute", "title": "ls", "rawInput": {"command": "ls"}}]
+    edit = {"kind": "edit", "title": "Write", "rawInput": {"path": "index.html"}}
+    written = ["ask", "c1", {**edit, "writes": ["index.html", page.format("an agent", "an agent")]}]
+    configure(scripted_table("mine", tmp_path, command, written, ["say", "Built."], *cost_steps(0.25, 2000)))
+
+    def write_page(request: ReceivedRequest) -> Reply:
+        if "create_file" in str(request.body["messages"][-1]) or request.body["messages"][-1]["role"] == "tool":
+            return wire_reply("chat", text="Built.")
+        arguments = {"path": "index.html", "content": page.format("a model", "a model")}
+        return wire_reply("chat", calls=[ToolCall(id="c1", name="create_file", input=arguments)])
+
+    async with ScriptedServer(write_page) as server:
+        models = ["--models", "m,acp/mine", "--base-url", f"{server.url}/v1"]
+        ran = await run_process("build", "--text", "A bakery", *models, "--no-score", "-o", "site", "--json")
+    report = json.loads(ran.out)
+    assert ran.code == 0, ran.err
+    variants = {variant["model"]: variant for variant in report["variants"]}
+    assert {name: variant["status"] for name, variant in variants.items()} == {
+        "m": "completed",
+        "acp/mine": "completed",
+    }
+    assert variants["acp/mine"]["cost_usd"] == 0.25
+    pages = {path.read_text() for path in here("site").glob("*/index.html")}
+    assert pages == {page.format(who, who) for who in ("a model", "an agent")}
+    answers = [json.loads(line).get("result", {}) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
+    chosen = [answer["outcome"]["optionId"] for answer in answers if "outcome" in answer]
+    assert chosen == ["no", "yes"]  # nobody can be asked about the command
+
+
+async def test_a_server_offers_the_agents_that_its_operator_names() -> None:
+    ran = await run_process("serve", "--external-agents", "nobody", "--port", "0")
+    assert is_one_line_error(ran), ran.err
+    assert "There is no agent 'nobody' for acp/nobody" in ran.err
+
+
 async def test_an_agent_that_is_not_known_is_named() -> None:
     for words in (["--agent", "nobody"], ["--attempts", "2", "--agent", "ours,nobody", "--model", "m"]):
         ran = await run_process("run", *words, "--check", "true", "--permissions", "auto", TASK)
@@ -173,7 +218,7 @@ async def test_three_unchanged_agents_race_with_one_check_and_one_table(tmp_path
     assert report["applied"] == 2
     assert here("calc.py").read_text() == RIGHT
     assert attempts["claude"]["cost_usd"] > 0 < attempts["opencode"]["cost_usd"]
-    assert attempts["gemini"]["usage"]["input"] == 4000
+    assert attempts["gemini"]["usage"]["input"] == 5000
     log = [json.loads(line) for line in (tmp_path / "race.jsonl").read_text().splitlines()]
     assert {event["data"]["model"] for event in log if event["type"] == "exchange_request"} == {
         *(f"acp/{name}" for name in names)

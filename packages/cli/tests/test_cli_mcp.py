@@ -91,7 +91,7 @@ async def test_chat_has_prompts_as_commands(tmp_path: Path) -> None:
         async with Tmux(tmp_path, *words, "--mcp", typed_server()) as terminal:
             await terminal.shows("heald with m")
             await terminal.enter("/mcp")
-            await terminal.shows("1 prompts, 1 resources")
+            await terminal.shows("1 prompt, 1 resource")
             await terminal.enter("/feat:review a.py")
             await terminal.shows("Reviewed.")
             await terminal.enter("/exit")

@@ -27,14 +27,19 @@ from heald_server.settings import DEFAULT_PORT
 Capture = pytest.CaptureFixture[str]
 
 TOKEN = "a-token-of-my-own-3141592653"
-_WORDS = {"serve": [], "build": [], "chat": [], "acp": [], "run": ["Hi"], "eval": ["shots"]}
+_WORDS = {"serve": [], "build": [], "chat": [], "acp": [], "run": ["Hi"], "eval": ["shots"]} | {
+    name: [] for name in ("review", "commit", "pr")
+}
 _NOT_SET: dict[str, set[str]] = {
-    "serve": {"token", "json"},
+    "serve": {"folder", "token", "json"},
     "build": {"pictures", "picture_kind", "scale", "text", "url", "video", "start", "force", "json", "help_all"},
     "chat": {"folder", "prompt", "resume"},
     "acp": set(),
     "run": {"prompt", "resume", "image", "json", "stream", "attempts", "attempts_log", "check", "apply", "keep"},
     "eval": {"targets", "force", "json"},
+    "review": {"commits", "folder", "focus", "post", "json", "help_all"},
+    "commit": {"about", "folder", "hunks", "message", "yes", "dry_run", "help_all"},
+    "pr": {"about", "folder", "base", "remote", "title", "body", "draft", "yes", "dry_run", "help_all"},
 }
 """What is said each time anew: the work itself, what may be overwritten, how a script is answered, and the token."""
 _SAMPLES: dict[str, Any] = {

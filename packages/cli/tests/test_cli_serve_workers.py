@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,6 +18,12 @@ import heald_server
 from cli_bench import run_process, started
 from heald.testing.server import Pause, Reply, ScriptedServer, Step
 from heald.testing.streams import wire_stream
+from heald_cli.commands import serve
+from heald_cli.main import main
+from heald_cli.workers import WorkerSupervisor
+from heald_server.http import uvicorn_server
+from heald_server.http.uvicorn_server import bind
+from heald_server.settings import ServerSettings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="several workers need Linux")
 WORDS = [f"word{number} " for number in range(200)]
@@ -32,7 +39,10 @@ async def serving(*words: str) -> AsyncGenerator[tuple[dict[str, Any], asyncio.s
     options = ["--workers", "2", "--port", "0", "--no-open", "--json", *words]
     async with started("serve", *options) as process, asyncio.timeout(120):
         assert process.stdout is not None
-        yield json.loads(await process.stdout.readline()), process
+        assert process.stderr is not None
+        line = await process.stdout.readline()
+        assert line, (await process.stderr.read()).decode()
+        yield json.loads(line), process
 
 
 async def node_names(url: str, least: int) -> set[str]:
@@ -88,6 +98,27 @@ async def test_workers_end_when_the_process_that_started_them_is_killed() -> Non
     async with serving() as (_, process):
         process.kill()
         await process.communicate()  # the workers hold its output open until they end
+
+
+def test_the_port_belongs_to_the_server_at_every_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that look for a free port get others while the listeners of the workers are bound."""
+    attempts: list[int] = []
+
+    def bind_against_another(settings: ServerSettings, *, shares_port: bool = False) -> socket.socket:
+        if settings.port:
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind((settings.host, settings.port))
+            attempts.append(settings.port)
+        return bind(settings, shares_port=shares_port)
+
+    def run_none(supervisor: WorkerSupervisor) -> int:
+        return 0
+
+    for module in (serve, uvicorn_server):
+        monkeypatch.setattr(module, "bind", bind_against_another)
+    monkeypatch.setattr(WorkerSupervisor, "run", run_none)
+    assert main(["serve", "--workers", "3", "--port", "0", "--no-open"]) == 0
+    assert len(attempts) == 2
 
 
 async def test_a_worker_that_cannot_start_ends_the_server_with_its_error() -> None:

@@ -58,7 +58,7 @@ async def test_keys_of_the_file(capsys: Capture) -> None:
         (["--stacks", "nowhere"], "The folder nowhere for stacks cannot be read: No such file or directory; create it"),
         (["--prompts", "nowhere"], "The folder nowhere for prompts cannot be read: No such file or directory"),
         (["--stacks", "bad"], "bad/house.md has no settings; begin the file with them between two lines of '+++'."),
-        (["--prompts", "bad"], "bad/house.md replaces no prompt; name it create_image"),
+        (["--prompts", "bad"], "bad/house.md replaces no prompt; name it agent, create_image"),
     ],
 )
 @pytest.mark.parametrize("command", ["build", "serve"])

@@ -1,6 +1,7 @@
 """Applies the agent that `--agent` names to the options of a command."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from heald.commands.options import flags_of
@@ -44,6 +45,18 @@ def find_foreign_agent(name: str, folder: str | Path) -> str | None:
     except UnknownProvider:
         return None
     return f"{_FOREIGN}/{name}"
+
+
+def name_foreign_agents(names: Sequence[str]) -> list[str]:
+    """Return the models that are the external agents of these names. Raises ConfigurationError if there is none."""
+    family = find_family(_FOREIGN)
+    if names and family is None:
+        raise ConfigurationError(f"External agents, such as claude and codex, need {install_advice(_FOREIGN)}.")
+    agents = [name.removeprefix(f"{_FOREIGN}/") for name in names]
+    if family is not None:
+        for name in agents:
+            family.named(name)  # raises if it is unknown
+    return [f"{_FOREIGN}/{name}" for name in agents]
 
 
 def _use_model(options: argparse.Namespace, model: str) -> None:

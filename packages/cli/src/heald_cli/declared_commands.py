@@ -43,6 +43,30 @@ UNDO = Command(
     shared=("checkpoints",),
     rank=70,
 )
+REVIEW = Command(
+    "review",
+    "let a model comment on the commits of a branch, at lines; post the comments if asked",
+    "heald_cli.commands.review",
+    table="heald_cli.settings.writing:ReviewTable",
+    shared=REQUEST_TABLES,
+    rank=72,
+)
+COMMIT = Command(
+    "commit",
+    "commit chosen hunks with a message in the style of the repository",
+    "heald_cli.commands.commit",
+    table="heald_cli.settings.writing:CommitTable",
+    shared=REQUEST_TABLES,
+    rank=74,
+)
+PR = Command(
+    "pr",
+    "push this branch and open a pull request on GitHub, GitLab or Gitea",
+    "heald_cli.commands.pr",
+    table="heald_cli.settings.writing:PrTable",
+    shared=REQUEST_TABLES,
+    rank=76,
+)
 SESSIONS = Command(
     "sessions",
     "list, show, export, redact, import, fork, compare, rename and delete sessions",

@@ -112,6 +112,9 @@ def _place_model(model: "ModelLike", options: argparse.Namespace, place: AgentPl
     resolved = find(model) if isinstance(model, str) else model
     if not getattr(resolved, "is_agent", False):
         return model, False
+    if not (place.worktree or options.workspace):
+        name = model if isinstance(model, str) else "The agent"
+        raise ConfigurationError(f"{name} works in a folder; give one, such as --workspace .")
     from dataclasses import replace
 
     return replace(resolved, sandbox=_find_sandbox(options, place)), True  # type: ignore[type-var]

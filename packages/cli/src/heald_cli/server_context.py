@@ -14,6 +14,7 @@ from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
 from heald.sessions.store import Store
 from heald.tools.shell.sandbox import Sandbox
+from heald_cli.agent_choice import name_foreign_agents
 from heald_cli.edit_formats import use_stored_format
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.inside_notice import report_missing_sandbox
@@ -85,7 +86,7 @@ def make_context(
     report_missing_sandbox(options.permissions, sandbox)
     context = ServerContext(
         Sessions(store),
-        KnownModels(options.model, named),
+        KnownModels(options.model, named, agents=name_foreign_agents(getattr(options, "external_agents", None) or [])),
         settings=settings,
         tokens=_tokens(options, token, users),
         users=users,

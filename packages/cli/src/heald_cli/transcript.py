@@ -19,6 +19,9 @@ from heald.core.messages import File, Image, Message
 from heald.tools.sanitize import sanitize_text
 from heald_cli.event_text import call_line, describe_agent, describe_context, describe_exchange
 
+_MAX_COMMAND_LINES = 6
+"""Lines of what the model was shown of a command of the person."""
+
 
 class Transcript:
     """Turns the events of a session, in order, into the lines of a conversation."""
@@ -34,7 +37,8 @@ class Transcript:
             return []  # of a subagent: its call has the result
         match event.data:
             case UserMessage(message=message) if message.role == "user":
-                return ["", *(self._paint(line, BOLD) for line in _request_lines(message))]
+                rows = [self._paint(line, DIM) for line in _command_lines(message)]
+                return ["", *(self._paint(line, BOLD) for line in _request_lines(message)), *rows]
             case AssistantMessage(message=message) if message.text.strip():
                 return ["", *sanitize_text(message.text.strip()).splitlines()]
             case ToolExecuting(id=call, summary=summary):
@@ -61,6 +65,17 @@ class Transcript:
 
 def _request_lines(message: Message) -> list[str]:
     pictures = sum(isinstance(block, Image | File) for block in message.content)
-    more = [f"({pictures} picture{'s' * (pictures != 1)} or files)"] * bool(pictures)
+    plural = "s" * (pictures != 1)
+    more = [f"({pictures} picture{plural} or file{plural})"] * bool(pictures)
     first, *rest = [*sanitize_text(message.words).splitlines(), *more] or [""]
     return [f"› {first}", *(f"  {line}" for line in rest)]
+
+
+def _command_lines(message: Message) -> list[str]:
+    """Return what the model was shown of a command such as `!git status` or of a sub-agent that ended."""
+    if not (message.said or "").startswith("!"):
+        return []
+    lines = [line for line in sanitize_text(message.text).splitlines() if line.strip()]
+    left = len(lines) - _MAX_COMMAND_LINES
+    rest = [f"  … {left} more line{'s' * (left != 1)}"] if left > 0 else []
+    return [*(f"  {line}" for line in lines[:_MAX_COMMAND_LINES]), *rest]

@@ -10,6 +10,7 @@ from heald.sessions.session_info import SessionInfo
 from heald_cli.chat.agents_command import run_agents_command
 from heald_cli.chat.attempts_command import run_attempts_command, undo_attempt
 from heald_cli.chat.goal_command import run_goal_command
+from heald_cli.chat.help_command import run_help_command
 from heald_cli.chat.memory_command import run_memory_command
 from heald_cli.chat.planning import run_plan_command
 from heald_cli.chat.work_commands import compact_conversation, review_changes, show_diff, show_jobs
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 _UNDO_LINES = 20
 _SERVER_SECONDS = 10.0
 """Seconds that `/mcp` waits for servers that are starting."""
-_KEY_HELP = (
-    "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs; with Ctrl-S the model",
-    "sees them at its next turn, with Ctrl-X they interrupt it.",
-    "Shift-Tab switches the mode: plan, ask, edits, inside. Ctrl-O shows the output of the last command.",
-    "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
-    "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
-    "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
-    "Ctrl-V attaches the picture in the clipboard.",
-    "!command runs a command of yours in the folder; the model sees it and its output with your next request.",
-)
 
 
 async def run_command(console: "ChatConsole", text: str) -> None:
@@ -67,13 +58,8 @@ def complete_command(text: str, prompts: Sequence[str] = ()) -> tuple[str, list[
     return (f"{matches[0]} " if len(matches) == 1 else text), matches
 
 
-async def _help(console: "ChatConsole", _: str) -> None:
-    width = max(len(name) for name in CHAT_COMMANDS) + 2
-    prompts = [f"{prompt.usage}  {prompt.description}" for prompt in prompt_commands(console.servers)]
-    written = [f"/{file.name:<{width}} {file.description[:200]}" for file in console.chat.commands]
-    skills = [f"/{file.name:<{width}} (skill) {file.description[:200]}" for file in console.chat.skills]
-    built_in = [f"/{name:<{width}} {text}" for name, (text, _) in CHAT_COMMANDS.items()]
-    console.note(*built_in, *written, *skills, *prompts, *_KEY_HELP)
+async def _help(console: "ChatConsole", word: str) -> None:
+    run_help_command(console, word, {name: about for name, (about, _) in CHAT_COMMANDS.items()})
 
 
 async def _model(console: "ChatConsole", name: str) -> None:
@@ -121,12 +107,26 @@ async def _attempts(console: "ChatConsole", text: str) -> None:
     await run_attempts_command(console, text)
 
 
+async def _commit(console: "ChatConsole", about: str) -> None:
+    from heald_cli.chat.commit_command import run_commit_command  # most conversations need neither
+
+    _check_idle(console)
+    await run_commit_command(console, about)
+
+
+async def _pr(console: "ChatConsole", about: str) -> None:
+    from heald_cli.chat.commit_command import run_pr_command
+
+    _check_idle(console)
+    await run_pr_command(console, about)
+
+
 async def _jobs(console: "ChatConsole", word: str) -> None:
     await show_jobs(console, word)
 
 
 async def _cost(console: "ChatConsole", _: str) -> None:
-    console.note(await console.chat.cost())
+    console.note(*await console.chat.cost())
 
 
 async def _resume(console: "ChatConsole", which: str) -> None:
@@ -170,8 +170,9 @@ async def _mcp(console: "ChatConsole", _: str) -> None:
         tools = sum(tool.name.startswith(f"{name}__") for tool in servers.tools)
         prompts = sum(prompt.server == name for prompt in servers.prompts)
         resources = sum(server == name for server, _, _ in servers.resources)
-        about = str(fault) if fault is not None else f"{tools} tools, {prompts} prompts, {resources} resources"
-        console.note(f"{name}: {about}")
+        counts = {"tool": tools, "prompt": prompts, "resource": resources}
+        offers = ", ".join(f"{count} {kind}{'s' * (count != 1)}" for kind, count in counts.items())
+        console.note(f"{name}: {fault if fault is not None else offers}")
 
 
 async def _theme(console: "ChatConsole", name: str) -> None:
@@ -203,7 +204,7 @@ def _check_idle(console: "ChatConsole") -> None:
 
 
 CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[None]]]] = {
-    "help": ("this list", _help),
+    "help": ("list the commands by task; /help COMMAND or /help TASK explains one, /help all lists everything", _help),
     "model": ("list models, or /model NAME to change it", _model),
     "diff": ("show what this conversation changed, or /diff PATH", show_diff),
     "undo": ("undo the last exchange and its changes of files, /undo N the last N, /undo list numbers them", _undo),
@@ -224,6 +225,8 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
         "let the model review the changes, /review main.. a branch with comments at lines, or /review WHAT",
         review_changes,
     ),
+    "commit": ("choose hunks, edit the message that the model writes, and commit; /commit HINT", _commit),
+    "pr": ("push this branch and open a pull request that you read first; /pr HINT", _pr),
     "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
     "memory": (
         "list the facts that are remembered; /memory add TEXT, edit ID TEXT, keep ID, forget ID",

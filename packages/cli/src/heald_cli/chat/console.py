@@ -19,6 +19,7 @@ from heald.commands.amounts import format_usd
 from heald.commands.terminal import BOLD, DIM, RED, YELLOW, Colours
 from heald.commands.text_columns import truncate
 from heald.core.errors import HealdError
+from heald.core.events import AssistantMessage
 from heald.core.messages import Image, ResultPart, user_message
 from heald.tools.approvals import NotPending
 from heald.tools.sanitize import sanitize_text
@@ -135,13 +136,24 @@ class ChatConsole:
         self.screen.print(self.paint(sanitize_text(str(error)), RED))
 
     async def show_history(self) -> None:
-        """Print the end of the conversation so far."""
+        """Print the end of the conversation so far, with its answers as Markdown."""
         transcript = Transcript(self.paint)
-        lines = [line for event in await self.chat.history() for line in transcript.lines(event)]
-        left = len(lines) - _HISTORY_LINES
-        if left > 0:
+        entries = [(event, lines) for event in await self.chat.history() if (lines := transcript.lines(event))]
+        count, start = 0, len(entries)
+        while start and count < _HISTORY_LINES:
+            start -= 1
+            count += len(entries[start][1])
+        cut = max(count - _HISTORY_LINES, 0)
+        if left := sum(len(lines) for _, lines in entries[:start]) + cut:
             self.note(f"… {left} earlier lines; `heald sessions show {self.chat.session.session}` prints all")
-        self.screen.print(*lines[-_HISTORY_LINES:])
+        if cut:
+            self.screen.print(*entries[start][1][cut:])
+            start += 1
+        for event, lines in entries[start:]:
+            if isinstance(event.data, AssistantMessage):
+                self.display.show_answer(event.data.message.text)
+            else:
+                self.screen.print(*lines)
         self.chat.show_events()
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -424,7 +436,8 @@ class ChatConsole:
         """Describe model, used context and cost in one row."""
         used, size = self.chat.session.context_tokens, self.chat.session.context_size
         share = f"{min(used / size, 1):.0%} of {size // 1000}k" if size else f"about {used:,} tokens"
-        cost = [format_usd(self.display.usd)] if self.display.usd else []
+        usd = self.display.usd + self.chat.outside_usd
+        cost = [format_usd(usd)] if usd else []
         mode = self.chat.mode
         label = "plan mode" if self.display.planning else f"mode {mode.name}"
         return " · ".join([self.chat.model, f"context {share}", *cost, label])[: self.screen.columns]

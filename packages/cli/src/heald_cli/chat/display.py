@@ -141,6 +141,8 @@ class EventDisplay:
                 self.plan, self._last_text, self._todo = None, "", []
             case UserMessage(message=message) if (message.said or "").startswith("!"):
                 pass  # a command of the person, which was shown with its output
+            case UserMessage(message=message) if (message.said or "").startswith("Reminded "):
+                self._note(f"({message.said})")  # not the words of the person
             case UserMessage(message=message) if message.role == "user":
                 self._screen.print("", *self._user_lines(message))
             case MessageStart():
@@ -251,7 +253,18 @@ class EventDisplay:
         if failed_command(result.summary):
             self._screen.print(*_output_lines(lines, self._paint))
         else:
-            self._note(f"  … {len(lines)} line{'s' * (len(lines) != 1)} of output; Ctrl-O shows them")
+            what = (
+                "1 line of output; Ctrl-O shows it"
+                if len(lines) == 1
+                else f"{len(lines)} lines of output; Ctrl-O shows them"
+            )
+            self._note(f"  … {what}")
+
+    def show_answer(self, text: str) -> None:
+        """Print an earlier answer as Markdown."""
+        self._write(text.strip())
+        self._end_text()
+        self._activity = ""
 
     def open_output(self) -> None:
         """Print the whole output of the last command; called again, that of the command before it."""

@@ -11,6 +11,7 @@ import msgspec
 from heald.agent.agent_files import AgentSetup
 from heald.agent.folder_extras import FolderExtras
 from heald.agent.model_chain import ModelLike
+from heald.agent.result import AgentResult
 from heald.commands.amounts import format_usd
 from heald.commands.model_options import complete_model
 from heald.commands.stores import list_sessions
@@ -35,6 +36,7 @@ from heald.tools.shell.sandbox import Sandbox
 from heald.tools.workspace.diff import unified_diff
 from heald_cli.agent_tools import AgentTools
 from heald_cli.chat.modes import ChatMode, mode_of, next_mode, switch_mode
+from heald_cli.chat.work_cost import WorkCost
 from heald_cli.edit_formats import describe_format
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.markdown_files import MarkdownFile
@@ -48,14 +50,13 @@ from heald_cli.repository.checkpoints import open_checkpoints
 from heald_cli.repository.exchange_checkpoints import ExchangeCheckpoints
 from heald_cli.repository.exchange_history import UndoableExchange, list_exchanges
 from heald_cli.repository.undo import redo, undo
+from heald_cli.session_kind import KIND
 from heald_server.models import KnownModels
 
 if TYPE_CHECKING:
     from heald_cli.subagents.sub_agent import SubAgent
     from heald_cli.subagents.sub_agents import SubAgents
 
-KIND = "chat"
-"""The kind of these sessions: a server does not list them, since their workspace is a path."""
 _MAX_MODELS = 40
 EventHandler = Callable[[Event], None]
 
@@ -79,7 +80,7 @@ class ChatSession:
     ) -> None:
         self._sessions = sessions
         self._models = models
-        self._settings = settings
+        self._settings = self._first_settings = settings
         self._first_mode = mode_of(settings)
         self._sandbox = sandbox
         self._own_tools = own_tools
@@ -102,6 +103,8 @@ class ChatSession:
         """The agents of files that the model may start. None if there are none."""
         self.kept_folders: list[str] = []
         """Worktrees of sub-agents with changes that were not applied."""
+        self._ended_agents: list[SubAgent] = []  # those of the background, whose cost no exchange counts
+        self._answers: list[AgentResult] = []
         self.on_agent_end: Callable[[SubAgent], object] = lambda _: None
         """Called with each sub-agent of the background that ended."""
 
@@ -143,12 +146,15 @@ class ChatSession:
         return self._session.session_objects.get(BackgroundCommands).commands
 
     async def begin(self) -> None:
-        """Open a new session."""
+        """Open a new session with the settings of the start, also after one with others was resumed."""
         self.check(self._settings.model)
-        settings = msgspec.structs.asdict(self._settings)
-        opened = await self._open(await self._sessions.create(kind=KIND, **settings), self._settings)
-        await self._close_session()
-        self._session = opened
+        settings = msgspec.structs.replace(self._first_settings, model=self._settings.model)
+        info = await self._sessions.create(kind=KIND, **msgspec.structs.asdict(settings))
+        earlier, saved = self._session, self.saved
+        self._session = await self._open(info, settings)
+        self._settings = settings
+        self._forget_outside_costs()
+        await self._close_session(earlier, saved)
 
     async def resume(self, info: SessionInfo, model: str | None = None) -> None:
         """Continue an earlier session with its settings, or with another model."""
@@ -161,14 +167,20 @@ class ChatSession:
         self.check(name)
         settings = msgspec.structs.replace(stored, model=name)
         self._held = []
+        earlier, saved = self._session, self.saved
         try:
             opened = await self._open(info, settings)
         except BaseException:
             self._held = None
             raise
         self._opened_at = opened.last_seq
-        await self._close_session()
         self._session, self._settings = opened, settings
+        self._forget_outside_costs()
+        await self._close_session(earlier, saved)
+
+    def _forget_outside_costs(self) -> None:
+        """Begin to count anew: another conversation is open."""
+        self._ended_agents, self._answers = [], []
 
     async def change_model(self, name: str) -> None:
         """Continue the conversation with another model."""
@@ -228,7 +240,7 @@ class ChatSession:
         for event in (*self.session.waiting_events, *held):
             self._on_event(event)
 
-    async def cost(self) -> str:
+    async def cost(self) -> list[str]:
         """Describe tokens and cost so far. Undone exchanges count: they were paid for."""
         await self.session.flush()
         usage, usd, asked = Usage(), 0.0, 0
@@ -239,10 +251,36 @@ class ChatSession:
                 usage += event.data.usage
                 unknown |= event.data.cost_usd is None
                 usd += event.data.cost_usd or 0
-        tokens = f"{usage.total_input or 0:,} tokens in, {usage.total_output or 0:,} out"
-        least = "at least " if unknown and usd else ""
-        money = "cost unknown" if unknown and not usd else f"{least}{format_usd(usd)}"
-        return f"{asked} exchanges with {self.model}: {tokens}, {money}."
+        inside = WorkCost(
+            f"{asked} exchange{'s' * (asked != 1)} with {self.model}", usage, None if unknown else usd, usd
+        )
+        outside = self._outside_costs()
+        lines = [f"{cost.describe()}." for cost in (inside, *outside)]
+        total_usd = sum(cost.known_usd for cost in (inside, *outside))
+        if outside and total_usd:
+            is_least = any(cost.usd is None for cost in (inside, *outside))
+            lines.append(f"Together {'at least ' * is_least}{format_usd(total_usd)}.")
+        return lines
+
+    def count_answers(self, results: Sequence[AgentResult]) -> None:
+        """Count answers that a model gave outside of the conversation, such as a commit message."""
+        self._answers += results
+
+    @property
+    def outside_usd(self) -> float:
+        """The known cost of work beside the conversation: sub-agents in the background, commit messages."""
+        return sum(cost.known_usd for cost in self._outside_costs())
+
+    def _outside_costs(self) -> list[WorkCost]:
+        agents, answers = self._ended_agents, self._answers
+        costs: list[WorkCost] = []
+        if agents:
+            name = f"{len(agents)} sub-agent{'s' * (len(agents) != 1)} in the background"
+            costs.append(WorkCost.total(name, [(agent.usage, agent.cost_usd) for agent in agents]))
+        if answers:
+            name = f"{len(answers)} text{'s' * (len(answers) != 1)} for commits and pull requests"
+            costs.append(WorkCost.total(name, [(answer.usage, answer.cost_usd) for answer in answers]))
+        return costs
 
     async def model_names(self) -> list[str]:
         """List the models that can be used now, the current one marked."""
@@ -285,14 +323,15 @@ class ChatSession:
 
     async def close(self) -> None:
         """Close the session. One without events is deleted."""
-        await self._close_session()
+        session, self._session = self._session, None
+        await self._close_session(session, self.saved)
         await self._close_sub_agents()
 
-    async def _close_session(self) -> None:
-        session, self._session = self._session, None
+    async def _close_session(self, session: Session | None, saved: ExchangeCheckpoints) -> None:
+        """Close a session that another one has replaced: keys that are typed meanwhile need one that is open."""
         if session is None:
             return
-        await self.saved.finish()
+        await saved.finish()
         with suppress(StoreError):
             await session.close()
             if not (await self._sessions.store.info(session.session)).last_seq:
@@ -303,11 +342,14 @@ class ChatSession:
         if settings.agent or not settings.tools:
             await self._own_tools.wait_started()  # an agent may name their tools
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools.sources()]
-        saved = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data, self._limits)
+        folder = self.folder if settings.sees_folder else None
+        saved = ExchangeCheckpoints(None)
+        if folder is not None:
+            saved = await asyncio.to_thread(_open_checkpoints, folder, info.id, self.data, self._limits)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
-        self.memory = self._extras.open_memory(self.folder)
+        self.memory = self._extras.open_memory(folder) if folder is not None else None
         extras = self._extras.collect(
-            self.folder, settings.instructions, has_tools=bool(tools), names_changes=False, memory=self.memory
+            folder, settings.instructions, has_tools=bool(tools), names_changes=False, memory=self.memory
         )
         sub_agents = self._find_sub_agents(settings, model, tools, extras)
         session = await self._sessions.open(
@@ -330,9 +372,9 @@ class ChatSession:
     def _find_sub_agents(
         self, settings: SessionSettings, model: ModelLike, tools: Sequence[ToolLike], extras: FolderExtras
     ) -> "SubAgents | None":
-        """Return the agents of files that the model may start. A conversation without tools, and one of an agent of a
-        file, has none."""
-        files = load_agents(self.folder) if tools and not settings.agent else None
+        """Return the agents of files that the model may start. A conversation without tools or without a folder, and
+        one of an agent of a file, has none."""
+        files = load_agents(self.folder) if tools and settings.sees_folder and not settings.agent else None
         if files is None or not files.by_name:
             return None
         from heald_cli.subagents.sub_agents import SubAgents
@@ -369,6 +411,7 @@ class ChatSession:
         """Show the model the answer of a sub-agent that ended in the background, unless it waits for it itself."""
         from heald_cli.subagents.sub_agents import report_message
 
+        self._ended_agents.append(sub_agent)
         self.on_agent_end(sub_agent)
         if self._session is not None and not sub_agent.is_reported and sub_agent.status != "cancelled":
             self._session.notify_model(report_message(sub_agent))

@@ -30,6 +30,7 @@ from heald_cli.model_choice import default_model, no_model_error
 from heald_cli.output_guard import OutputGuard
 from heald_cli.own_tools import OwnTools, open_own_tools, print_problems
 from heald_cli.run_agent import AgentPlace, complete_question, make_agent
+from heald_cli.run_log import RunLog
 
 if TYPE_CHECKING:
     from heald.agent.telemetry import TelemetryReactor
@@ -45,7 +46,7 @@ EXAMPLES = """examples:
   heald run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   heald run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image a.png "Build this"
   heald run --agent reviewer --workspace . "Review the last commit"
-  heald run --resume --permissions inside "Now add a test"
+  heald run --resume --permissions inside "Now add a test"   continue the last conversation of the folder
   heald run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
   heald run --attempts 3 --check "pytest -q" --permissions auto "Fix the failing test"
   heald run --attempts 2 --model openai/gpt-5 --model anthropic/claude-sonnet-4-6 --permissions auto "Fix it" --apply 2
@@ -184,6 +185,7 @@ async def _run_with(
     saved = _start_checkpoints(options, question)
     place = AgentPlace(middleware=[saved.wait_until_saved]) if saved is not None else AgentPlace()
     agent, reason = await make_agent(options, named_model(options), own_tools, place)
+    log = RunLog(agent, options) if options.record else None
     if reason and not options.json:
         print_note(reason)
     guard = OutputGuard(show, agent.cancel)
@@ -194,12 +196,27 @@ async def _run_with(
     question = await _hide_in_attachments(agent, question)
     for fault in faults:
         print_note(fault)
+    try:
+        return agent, guard, await _ask_saved(agent, question, show, saved, options)
+    finally:
+        if log is not None and (problem := await log.store()):
+            print_note(problem)
+
+
+async def _ask_saved(
+    agent: Agent,
+    question: Message,
+    show: JsonPrinter | ConsolePrinter,
+    saved: "RunCheckpoints | None",
+    options: argparse.Namespace,
+) -> AgentResult:
+    """Send the request, between checkpoints of the folder if there are some."""
     if saved is None:
-        return agent, guard, await _ask(agent, question, show)
+        return await _ask(agent, question, show)
     if isinstance(options.model, str) and options.model.startswith("acp/"):
         await saved.wait()  # an external agent has tools of its own
     try:
-        return agent, guard, await _ask(agent, question, show)
+        return await _ask(agent, question, show)
     finally:
         await saved.finish()
 

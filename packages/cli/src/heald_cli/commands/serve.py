@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 from socket import socket
 from threading import Thread
+from urllib.parse import quote
 
 import msgspec
 
@@ -17,6 +18,7 @@ from heald.commands.model_options import check_endpoint
 from heald.commands.options import add_options
 from heald.commands.stores import open_named_store
 from heald.commands.terminal import print_note
+from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.sessions.shared_store import SharedStore
 from heald.sessions.store import Store
@@ -32,11 +34,12 @@ from heald_server.access.tokens import new_token
 from heald_server.app import create_app
 from heald_server.http.descriptors import raise_descriptor_limit
 from heald_server.http.json_logs import configure_logging
-from heald_server.http.uvicorn_server import bind, serve_app
+from heald_server.http.uvicorn_server import bind, bind_more, serve_app
 from heald_server.settings import ServerSettings, validate_settings
 
 EXAMPLES = """examples:
   heald serve                                     this machine only, with a new token
+  heald serve .                                   opens this repository, with its dev server in a preview
   heald serve --workspace . --permissions ask     sessions may work in this folder
   heald serve --tool my_tools:weather             with tools of your own
   heald serve --port 0 --no-open --json           for scripts: prints its address as JSON
@@ -49,6 +52,9 @@ you set is not printed: the page asks for it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", nargs="?", default="", help="a repository to open in the page; sessions may work in it"
+    )
     connection = parser.add_argument_group("connection")
     connection.add_argument(
         "--token", help="token that clients must send; HEALD_TOKEN is safer: every user sees command lines"
@@ -59,6 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     protect_memory()
+    if options.folder:
+        if options.workers > 1:
+            raise ConfigurationError("A repository is opened by a single process; start the server without --workers.")
+        options.workspace = [options.folder, *options.workspace]
     check_endpoint(options)
     raise_descriptor_limit()
     settings = validate_settings(make_settings(options))
@@ -69,9 +79,8 @@ def run(options: argparse.Namespace) -> int:
         token = _operator_token(options) or ("" if options.no_token else new_token())
         worker: Worker | None = None
         if options.workers > 1:
-            bound.close()  # the port is free: nobody else serves it
-            listeners = [sockets.enter_context(bind(settings, shares_port=True)) for _ in range(options.workers)]
-            started = WorkerSupervisor(listeners, partial(_print_ready, options, settings)).run()
+            more = [sockets.enter_context(other) for other in bind_more(bound, settings, options.workers - 1)]
+            started = WorkerSupervisor([bound, *more], partial(_print_ready, options, settings)).run()
             if isinstance(started, int):
                 return started
             worker, bound = started, started.listener
@@ -92,6 +101,8 @@ async def _serve(
     if worker is not None:
         worker.end_with_parent()
     try:
+        if isinstance(store, SharedStore) and options.store:
+            await store.list_nodes()  # a store that cannot be used is reported before anything is started
         if isinstance(store, SharedStore) and options.store and token and not (options.token or environment_token()):
             token = (await store.put_record("secret", "token", token.encode(), only_new=True)).decode()
             configure_logging(options.log, [token, *store_secrets(options.store, options.news)])
@@ -125,7 +136,10 @@ def _operator_token(options: argparse.Namespace) -> str:
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
     base = settings.public.url if settings.public is not None else settings.address
     is_generated = bool(token) and not _operator_token(options)
+    view = f"/repository/{quote(next(iter(find_workspaces([options.folder]))), safe='')}" if options.folder else ""
     address = f"{base}/#token={token}" if is_generated else f"{base}/"
+    if view:
+        address += f"&open={view}" if is_generated else f"#{view}"
     if options.json:
         shown_token = token if is_generated else None
         ready = {

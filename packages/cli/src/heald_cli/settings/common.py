@@ -30,4 +30,4 @@ AFTER_CRASH = option(
     "continue an exchange (a request and everything until its answer) whose process ended, or close it as failed",
     default="continue",
 )
-LOG = option("least level that is logged", default="warning")
+LOG = option("minimum level of log messages", default="warning")

@@ -12,6 +12,9 @@ class RunTable(WorkTable):
     repo_map: bool = REPO_MAP
     memory: bool = MEMORY
     checks: bool = CHECKS
+    record: bool = option(
+        "store the conversation at its end, so that --resume continues it", default=True, at_top=False
+    )
     max_output: Count = option("tokens that the model may write in one turn", "model", metavar="TOKENS")
     tools: Names = option(TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")
     workspace: str = option(

@@ -37,6 +37,13 @@ class ServeTable(EndpointTable):
 
     model: str = option("model of sessions that name none", "model", without=BEST)
     agent: str = SERVER_AGENT
+    external_agents: Names = option(
+        "external agents (ACP) that sessions and variants may use, such as claude,opencode; they run outside of the "
+        "sandbox",
+        "model",
+        metavar="NAMES",
+        user_only=True,
+    )
     host: str = option("address to listen on", "connection", default="127.0.0.1", user_only=True)
     port: Port = option("0 chooses a free port", "connection", default=7878)
     workers: Count = option(
@@ -109,7 +116,7 @@ class ServeTable(EndpointTable):
         user_only=True,
     )
     news: str = option(
-        "NATS server that carries news between servers, as nats://host:4222",
+        "carries news between servers: nats://host:4222, or a direct address of a database behind a pooler",
         _NODES,
         without="the database carries them",
         metavar="URL",
