@@ -109,17 +109,23 @@ async def test_a_connection_with_anything_odd_is_not_reused(answer: bytes) -> No
 
 
 async def test_what_comes_unasked_between_turns_ends_the_connection() -> None:
+    asked, left = asyncio.Event(), asyncio.Event()
+
     async def chatty(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(SHORT)
-        await asyncio.sleep(0.02)
+        await asked.wait()
         writer.write(OK + b"content-length: 4\r\n\r\nevil")
         await reader.read()
+        left.set()
 
     async with RawServer(chatty) as server:
         for turn in (1, 2):
             assert (await fetch(server.url)).body == b"hi"
-            await asyncio.sleep(0.1)
+            asked.set()
+            await asyncio.wait_for(left.wait(), 120)
+            left.clear()
+            asked.clear()
             assert server.connections == turn
 
 

@@ -21,7 +21,16 @@ from heald.core.events import (
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
 )
-from heald.core.messages import Reasoning, Text, ToolCall, ToolDefinition, ToolResult, user_message
+from heald.core.messages import (
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    tool_results,
+    user_message,
+)
 from heald.core.payload import Payload
 from heald.core.turn import Settings, StopReason, Usage
 from heald.providers.base import ProviderTurn
@@ -132,6 +141,20 @@ async def test_ids_are_unique_over_turns() -> None:
     ids = [call.id for turn in (first, second) for call in turn.tool_calls]
     assert ids[0] == "call_1"
     assert len(set(ids)) == 3
+
+
+async def test_ids_are_unique_in_a_history_that_was_replaced() -> None:
+    calls = [[ScriptedCall("look", {}, id=name)] for name in ("call_1", "call_2", "call_3")]
+    session = heald.providers.open_provider_session(Scripted(calls))
+    first = await session.stream_turn(lambda _: None)
+    session.append_tool_results(first, [ToolResult(id="call_1", status="ok", content="")])
+    await session.stream_turn(lambda _: None)  # its answer was withdrawn
+    session.messages[:] = [
+        Message(role="assistant", content=[ToolCall(id="call_3", name="look", input={})]),
+        tool_results([ToolResult(id="call_3", status="ok", content="")]),
+    ]
+    (call,) = (await session.stream_turn(lambda _: None)).tool_calls
+    assert call.id != "call_3"
 
 
 @pytest.mark.parametrize("raw", ['{"path": "a', "not json", "[1]", '{"a": 1}}'])

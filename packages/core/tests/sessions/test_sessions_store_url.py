@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from heald.core.errors import ConfigurationError
-from heald.sessions.store_url import password_of, store_secrets, with_password, without_password
+from heald.sessions.store_url import password_of, split_urls, store_secrets, with_password, without_password
 
 
 def test_a_password_is_added_and_removed(tmp_path: Path) -> None:
@@ -37,3 +37,12 @@ def test_all_passwords_of_a_store_are_hidden_from_logs(tmp_path: Path) -> None:
 def test_a_password_file_that_cannot_be_read_is_reported_when_the_store_opens(tmp_path: Path) -> None:
     environment = {"HEALD_STORE_PASSWORD_FILE": str(tmp_path / "none")}
     assert store_secrets("sqlite:///x.db", environment=environment) == []
+
+
+def test_a_list_of_databases_shows_no_password() -> None:
+    urls = ["postgresql://heald:one@a,b:5433/heald?sslmode=require", "postgres://heald:two@c/heald"]
+    joined = ", ".join(urls)
+    assert split_urls(joined) == urls
+    assert split_urls(urls[0]) == urls[:1]
+    assert without_password(joined) == "postgresql://heald@a,b:5433/heald,postgres://heald@c/heald"
+    assert store_secrets(joined, environment={}) == ["one", "two"]

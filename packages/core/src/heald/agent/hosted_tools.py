@@ -51,6 +51,8 @@ class HostedKind(msgspec.Struct, frozen=True):
     """Tools of Heald that do the same: their rules count for this one as well."""
     subjects: Callable[[JsonObject], Sequence[str]] | None = None
     """What rules match. None: a command line, a path or an address among the arguments."""
+    outside_effect: Callable[[JsonObject], str | None] | None = None
+    """Returns why a call reaches beyond the workspace, or None if it stays inside. Unset: it may reach anything."""
 
 
 @runtime_checkable
@@ -135,6 +137,7 @@ def hosted_tool(host: ToolHost, name: str) -> Tool:
         run=run,
         effect=kind.effect,
         subjects=kind.subjects or read_subjects,
+        outside_effect=kind.outside_effect,
         timeout=_DAY,
         rules_of=kind.rules_of,
     )

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from heald.agent.strategy import Strategy, Verdict
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import user_message
@@ -15,6 +17,11 @@ ANNOUNCED = (
     "Your last message announces a step, and no tool was called, so nothing was done. Call the tool now; if the work "
     "is done, give the final answer."
 )
+_SAID = {
+    UNREAD_CALL: "Reminded the model: it wrote a call that cannot be read.",
+    ANNOUNCED: "Reminded the model: it announced a step and called no tool.",
+}
+"""What people see of a reminder."""
 _STEP = lazy_pattern(
     r"(?:(?:first|now|next|then|so|okay|ok|sure)[,.!]?\s+)*(?:I(?:'ll|’ll|\s+will|\s+am\s+going\s+to|'m\s+going\s+to)"
     r"|let\s+me|let's)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+|proceed\s+to\s+|go\s+ahead\s+and\s+)?"
@@ -41,7 +48,7 @@ class Reminders(Strategy):
         if reminder is None:
             return None
         self._reminded = exchange
-        return user_message(reminder)
+        return msgspec.structs.replace(user_message(reminder), said=_SAID[reminder])
 
 
 def announces_step(text: str) -> bool:

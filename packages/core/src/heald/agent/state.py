@@ -25,6 +25,7 @@ from heald.core.events import (
     ExchangeResponse,
     FileChanged,
     MessageDiscarded,
+    MessageStop,
     QuestionAnswered,
     QuestionAsked,
     SessionRewound,
@@ -196,6 +197,8 @@ class ConversationState:
                 self._assembler.feed(payload)
                 if error.code == "cancelled" and text.strip():
                     self._append(assistant(text))
+            case MessageStop():
+                self._assembler.reset()  # the log has the message as an event of its own
             case _:
                 self._assembler.feed(payload)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AGENT = "agent"
 _DISTRIBUTIONS = {
-    **dict.fromkeys(("serve", "chat", "acp", "run"), ("heald-cli", install_advice())),
+    **dict.fromkeys(("serve", "chat", "acp", "run", "review", "commit", "pr"), ("heald-cli", install_advice())),
     **dict.fromkeys(("build", "eval", "push", "studio"), ("heald-studio", install_advice())),
     **dict.fromkeys(("check", "conform"), ("heald-check", install_advice("check"))),
     "test": ("heald-evals", install_advice("evals")),

@@ -1,8 +1,8 @@
 """One call of a provider's API that is not a turn: counting tokens, uploading a file, a batch. It is not retried."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
 import msgspec
@@ -48,31 +48,14 @@ async def open_call(
 
     Raises a ProviderError that is explained, also for what fails while the response is read.
     """
-    sent = {**model.request_headers, "accept": "application/json", **(headers or {})}
-    if model.signer is not None:
-        sent = await model.signer.sign(url, sent, body)
-    transport = await Transport.for_running_loop()
-    connect = default_timeouts().connect
-    try:
+    with _explained_errors(model, url, seconds):
         async with asyncio.timeout(seconds):
-            if method == "GET":
-                response = await transport.get(url, headers=sent, connect_timeout=connect)
-            else:
-                response = await transport.post(url, headers=sent, body=body, connect_timeout=connect)
+            response = await _send(model, url, method, body, headers or {})
         try:
-            if not 200 <= response.status < 300:
-                raise error_from_response(response.status, response.headers, await response.read_error())
+            await _check_status(response)
             yield response
         finally:
             response.close()
-    except ProviderError as error:
-        raise explain_error(error, model) from None
-    except TimeoutError:
-        raise explain_error(ProviderTimeout(f"The server did not answer within {seconds:g} s."), model) from None
-    except BrokenRead as broken:
-        raise explain_error(network_error(broken.cause, url), model) from None
-    except (NetworkError, OSError) as error:
-        raise explain_error(network_error(error, url), model) from None
 
 
 async def call_api(
@@ -85,14 +68,50 @@ async def call_api(
     seconds: float = _SECONDS,
 ) -> ApiReply:
     """Send a request with the key of a model and read the whole answer. Raises a ProviderError that is explained."""
+    with _explained_errors(model, url, seconds):
+        async with asyncio.timeout(seconds):
+            response = await _send(model, url, method, body, headers or {})
+            try:
+                await _check_status(response)
+                content = await response.read_body(MAX_REPLY)
+            finally:
+                response.close()
+        if content is None:
+            raise MalformedResponse(f"The answer has more than {MAX_REPLY >> 20} MiB.")
+        return ApiReply(response.headers, content)
+
+
+async def _send(
+    model: Model, url: str, method: Literal["GET", "POST"], body: bytes, headers: Mapping[str, str]
+) -> Response:
+    sent = {**model.request_headers, "accept": "application/json", **headers}
+    if model.signer is not None:
+        sent = await model.signer.sign(url, sent, body)
+    transport = await Transport.for_running_loop()
+    connect = default_timeouts().connect
+    if method == "GET":
+        return await transport.get(url, headers=sent, connect_timeout=connect)
+    return await transport.post(url, headers=sent, body=body, connect_timeout=connect)
+
+
+async def _check_status(response: Response) -> None:
+    if not 200 <= response.status < 300:
+        raise error_from_response(response.status, response.headers, await response.read_error())
+
+
+@contextmanager
+def _explained_errors(model: Model, url: str, seconds: float) -> Generator[None]:
+    """Raise what fails in the block as a ProviderError that is explained."""
     try:
-        async with (
-            asyncio.timeout(seconds),
-            open_call(model, url, method=method, body=body, headers=headers, seconds=seconds) as response,
-        ):
-            content = await response.read_body(MAX_REPLY)
-            if content is None:
-                raise MalformedResponse(f"The answer has more than {MAX_REPLY >> 20} MiB.")
-            return ApiReply(response.headers, content)
+        yield
+    except ProviderError as error:
+        cause = error
     except TimeoutError:
-        raise explain_error(ProviderTimeout(f"The server did not answer within {seconds:g} s."), model) from None
+        cause = ProviderTimeout(f"The server did not answer within {seconds:g} s.")
+    except BrokenRead as broken:
+        cause = network_error(broken.cause, url)
+    except (NetworkError, OSError) as error:
+        cause = network_error(error, url)
+    else:
+        return
+    raise explain_error(cause, model) from None

@@ -17,11 +17,21 @@ class ConversationBase:
         self.messages = list(messages)
         self.tools = tools
         self.settings = settings
+        self._call_ids: set[str] = set()
+        self._read_count = 0
+        self._last_read: Message | None = None
 
     @property
     def used_ids(self) -> set[str]:
-        """The ids of all calls in the history."""
-        return {call.id for message in self.messages for call in message.tool_calls}
+        """The ids of all calls in the history, and of those that were removed from it. Messages are read once."""
+        messages, first = self.messages, self._read_count
+        if first > len(messages) or (first and messages[first - 1] is not self._last_read):
+            first = 0  # the history was shortened
+        for message in messages[first:]:
+            for call in message.tool_calls:
+                self._call_ids.add(call.id)
+        self._read_count, self._last_read = len(messages), messages[-1] if messages else None
+        return self._call_ids
 
     def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
         self.messages.append(turn.message)

@@ -23,7 +23,8 @@ class OfferedModel(msgspec.Struct, frozen=True):
 
 class ModelFamily(Protocol):
     """A family of models. It may also have `list_models() -> Sequence[OfferedModel]`, the models that can be used now,
-    and `stacks`, the names of the studio's stacks that its models can write."""
+    `stacks`, the names of the studio's stacks that its models can write, and `hosted_tools`, the names of the tools
+    that its models have in a loop of their own."""
 
     def named(self, name: str, /) -> CustomModel:
         """Return the model of a name, the part behind the slash. Raises UnknownProvider if there is none."""

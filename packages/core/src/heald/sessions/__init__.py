@@ -4,7 +4,7 @@ from heald.core.lazy import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from heald.sessions.changes import ChangeRefused, Changes
+    from heald.sessions.changes import ChangeRefused, Changes, RestoredFiles
     from heald.sessions.fork_change import ForkChange
     from heald.sessions.leases import Lease
     from heald.sessions.memory import MemoryStore
@@ -52,6 +52,7 @@ __all__ = [
     "NotAnswered",
     "NotHeld",
     "NotSigned",
+    "RestoredFiles",
     "Session",
     "SessionBusy",
     "SessionExists",
@@ -73,7 +74,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "heald.sessions.changes": "ChangeRefused Changes",
+        "heald.sessions.changes": "ChangeRefused Changes RestoredFiles",
         "heald.sessions.fork_change": "ForkChange",
         "heald.sessions.leases": "Lease",
         "heald.sessions.memory": "MemoryStore",

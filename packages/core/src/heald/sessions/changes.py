@@ -6,7 +6,8 @@ message about what was reverted, and must read the file before it writes it agai
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +18,8 @@ from heald.core.errors import HealdError, NotFound
 from heald.core.events import FileAccepted, FileChanged
 from heald.core.messages import Message, Text
 from heald.sessions.history import SessionHistory
-from heald.sessions.store import Store, iterate_delegates
+from heald.sessions.replayed_diff import replay_diff
+from heald.sessions.store import Store, iterate_delegates, iterate_events
 from heald.sessions.store_errors import NoSuchBlob
 from heald.tools.definitions import Access
 from heald.tools.scheduling import Locks
@@ -71,6 +73,14 @@ class FileComparison:
         if self.problem or max(len(self.before or b""), len(self.after or b"")) > MAX_COMPARED:
             return None
         return split_hunks(self.before, self.after)
+
+
+class RestoredFiles(msgspec.Struct, frozen=True):
+    """What became of files that were to be restored."""
+
+    restored: tuple[str, ...]
+    left: tuple[str, ...]
+    """Files that stay as they are: something else changed them since, or their former content is not stored."""
 
 
 class Changes:
@@ -129,6 +139,57 @@ class Changes:
             await self._store.put_blob(self._session.session, content)
         self._session.publish(FileAccepted(compared.path, digest(content)))
         await self._session.flush()
+
+    async def restore_at(self, seq: int) -> RestoredFiles:
+        """Restore the files that the session has changed as they were at an event, earlier or later ones. A file that
+        something else changed since stays. At its next turn the model gets a message about it."""
+        await self._session.flush()
+        restored, left = list[str](), list[str]()
+        for path, changes in (await self._logged_changes()).items():
+            count = sum(at <= seq for at, _ in changes)
+            target = changes[count - 1][1].hash if count else changes[0][1].found
+            compared = FileComparison(path, target, changes[-1][1].hash, None, None)
+            if target == compared.hash:
+                continue
+            try:
+                content = await self._content_after(
+                    path, [change for _, change in changes[:count]], changes[0][1].found
+                )
+                if digest(content) != target:
+                    raise ChangeRefused(_LOST)
+                await self._restore_file(compared, content)
+                restored.append(path)
+            except (HealdError, OSError):
+                left.append(path)
+        files = RestoredFiles(tuple(restored), tuple(left))
+        if restored or left:
+            self._session.notify_model(_restore_notice(files))
+            await self._session.flush()
+        return files
+
+    async def _logged_changes(self) -> dict[str, list[tuple[int, FileChanged]]]:
+        """Return the changes of each file in the log, with the numbers of their events."""
+        changes: dict[str, list[tuple[int, FileChanged]]] = {}
+        async for event in iterate_events(self._store, self._session.session):
+            if isinstance(event.data, FileChanged):
+                changes.setdefault(event.data.path, []).append((event.seq, event.data))
+        return changes
+
+    async def _content_after(self, path: str, changes: Sequence[FileChanged], found: str | None) -> bytes | None:
+        """Return what a file held after its first changes: as the session keeps it, or derived from their diffs, since
+        the contents of a folder are not stored. The caller checks the hash. Raises NoSuchBlob."""
+        if changes and changes[-1].hash is None:
+            return None
+        if changes:
+            last = changes[-1]
+            with suppress(HealdError):
+                content = self._session.workspace.content_at(path, last.revision)
+                if digest(content) == last.hash:
+                    return content
+        content = await self._content(found)
+        for change in changes:
+            content = replay_diff(content, change.diff) if change.hash is not None else None
+        return content
 
     # --- baselines ---------------------------------------------------------------------------------------------------
 
@@ -229,6 +290,16 @@ def _complement(compared: FileComparison, hunks: Collection[int]) -> Collection[
     """Return the numbers of the other hunks. Invalid numbers stay, so that they are refused."""
     count = len(compared.hunks or ())
     return {*range(count)} - {*hunks} | {number for number in hunks if not 0 <= number < count}
+
+
+def _restore_notice(files: RestoredFiles) -> Message:
+    """Build the message for the model about restored files."""
+    count = len(files.restored)
+    parts = [f"Restored {count} file{'s' * (count != 1)}: {', '.join(files.restored)}."] if count else []
+    parts += [f"Not restored, since changed elsewhere: {', '.join(files.left)}."] if files.left else []
+    said = " ".join(parts)
+    text = f"The user went back to an earlier state. {said} Read a file before you write it. This needs no answer."
+    return Message(role="user", content=[Text(text)], said=said)
 
 
 def _revert_notice(compared: FileComparison, change: Change, hunks: Collection[int] | None) -> Message:

@@ -17,7 +17,7 @@ from heald.core.events import (
     FileChanged,
 )
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import Store, iterate_events
+from heald.sessions.store import Store
 from heald.sessions.unfinished_exchange import UnfinishedExchange
 from heald.tools.text_call_trust import TextCallTrust
 
@@ -56,7 +56,7 @@ class SessionHistory:
     def feed(self, event: Event) -> None:
         self.seq, self.time = event.seq, event.time
         self.unfinished.feed(event)
-        if not self.settings.is_dropped(event.seq):
+        if not (self.settings.dropped and self.settings.is_dropped(event.seq)):
             self.state.feed(event)
         if type(event.data) in DELTAS:  # most events of a log are deltas
             return
@@ -110,6 +110,7 @@ async def read_history(
 ) -> SessionHistory:
     """Fold the log of a session, or the beginning of it."""
     history = SessionHistory(settings)
-    async for event in iterate_events(store, session, upto=upto):
-        history.feed(event)
+    while events := await store.read(session, after=history.seq, upto=upto):
+        for event in events:  # not one by one out of a generator: a long log has 100,000 of them
+            history.feed(event)
     return history

@@ -15,7 +15,7 @@ from heald.core.events import FileAccepted, FileChanged
 from heald.core.ids import new_id
 from heald.core.messages import ToolResult
 from heald.core.payload import Payload
-from heald.sessions.history import SessionHistory, read_history
+from heald.sessions.history import SessionHistory
 from heald.sessions.leases import Lease, new_holder
 from heald.sessions.recovery import recover
 from heald.sessions.session_info import SessionInfo
@@ -68,8 +68,8 @@ class SessionCopies:
         await self._store.create(info, draft=True)
         try:
             lease = await self._store.acquire(info.id, new_holder())
-            await self._copy(lease, items)
-            history = await read_history(self._store, info.id, SessionSettings.of(info.settings))
+            history = SessionHistory(SessionSettings.of(info.settings))
+            await self._copy(lease, items, history)
             if finish_log is None:
                 await recover(self._store, lease, history, drop_waiting=True)
             else:
@@ -87,14 +87,16 @@ class SessionCopies:
         copy = msgspec.structs.replace(delegate, id=new_id("ses"), parent=parent)
         await self._store.create(copy)
         lease = await self._store.acquire(copy.id, new_holder())
-        await self._copy(lease, self.read_log(delegate.id, delegate.last_seq))
-        await recover(self._store, lease, await read_history(self._store, copy.id, SessionSettings()))
+        history = SessionHistory(SessionSettings())
+        await self._copy(lease, self.read_log(delegate.id, delegate.last_seq), history)
+        await recover(self._store, lease, history)
         await self._store.release(lease)
         for inner in await self._store.delegates(delegate.id):
             await self._copy_delegate(inner, copy.id)
 
-    async def _copy(self, lease: Lease, items: AsyncIterable[object]) -> None:
-        """Append copied events. They keep their numbers and epochs, which are below the epoch of the writer."""
+    async def _copy(self, lease: Lease, items: AsyncIterable[object], history: SessionHistory) -> None:
+        """Append copied events, and feed them to a history once they are stored. They keep their numbers and epochs,
+        which are below the epoch of the writer."""
         events: list[Event] = []
         async for item in items:
             if isinstance(item, bytes):
@@ -102,11 +104,16 @@ class SessionCopies:
             elif is_event(item):
                 events.append(_renamed(item, lease.session))
             if len(events) >= _BATCH:
-                await self._store.append(lease, events)
+                await self._append(lease, events, history)
                 await self._store.renew(lease)  # a long copy is not abandoned
                 events = []
         if events:
-            await self._store.append(lease, events)
+            await self._append(lease, events, history)
+
+    async def _append(self, lease: Lease, events: Sequence[Event], history: SessionHistory) -> None:
+        await self._store.append(lease, events)
+        for event in events:
+            history.feed(event)
 
 
 def _renamed(event: Event, session: str) -> Event:

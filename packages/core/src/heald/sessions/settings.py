@@ -38,6 +38,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Whether only reading is permitted until a person approves the plan."""
     workspace: str | None = None
     """A folder; None for a project that is stored with the session."""
+    sees_folder: bool = True
+    """Whether the model is told about the folder: its notes, the state of its repository and the map of its code."""
     budget: Budget | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None

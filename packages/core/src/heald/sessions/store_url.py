@@ -1,6 +1,7 @@
 """The URL of a store: its scheme, and its password, which comes from the environment and is never printed."""
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,7 @@ from heald.core.errors import ConfigurationError
 
 PASSWORD = "HEALD_STORE_PASSWORD"
 PASSWORD_FILE = "HEALD_STORE_PASSWORD_FILE"
+_NEXT_URL = re.compile(r",\s*(?=postgres(?:ql)?://)", re.IGNORECASE)
 
 
 def scheme_of(url: str) -> str:
@@ -20,6 +22,12 @@ def scheme_of(url: str) -> str:
 
 def is_postgres(url: str) -> bool:
     return scheme_of(url) in ("postgresql", "postgres")
+
+
+def split_urls(url: str) -> list[str]:
+    """Return the URLs of a list, as `postgresql://one/heald,postgresql://two/heald`. A comma between the hosts of one
+    URL does not divide it."""
+    return _NEXT_URL.split(url)
 
 
 def with_password(url: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -42,7 +50,9 @@ def with_password(url: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL for messages and logs."""
+    """Return the URL, or a list of them, for messages and logs."""
+    if len(urls := split_urls(url)) > 1:
+        return ",".join(map(without_password, urls))
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
@@ -57,7 +67,7 @@ def password_of(url: str) -> str:
 
 def store_secrets(*urls: str | None, environment: Mapping[str, str] = os.environ) -> list[str]:
     """Return the passwords in URLs and in the environment, which no log may show."""
-    passwords = [password_of(url) for url in urls if url]
+    passwords = [password_of(url) for several in urls if several for url in split_urls(several)]
     passwords += [environment.get(name, "") for name in (PASSWORD, "PGPASSWORD")]
     with suppress(ConfigurationError):  # opening the store reports it
         passwords.append(_read_password(environment.get(PASSWORD_FILE)))

@@ -271,6 +271,7 @@ class UnfinishedExchange:
             case MessageStop(message_id=message):
                 self._missing = {message}
                 self._attempt = 0
+                self._assembler.reset()  # the log has the message as an event of its own
             case AssistantMessage(message=message):
                 self._missing = {call.id for call in message.tool_calls}
                 self._message, self._results, self.lost_turns = message, {}, 0
@@ -312,7 +313,7 @@ class UnfinishedExchange:
                 pass
         if payload.layer == "state":
             self._track_call(event)
-        if payload.layer == "stream":
+        if payload.layer == "stream" and type(payload) is not MessageStop:
             self._assembler.feed(payload)
         self._tracker.feed(payload)
 

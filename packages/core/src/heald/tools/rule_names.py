@@ -5,16 +5,13 @@ from fnmatch import fnmatchcase
 
 from heald.core.arguments import nearest
 from heald.core.errors import ConfigurationError
+from heald.plugin_loader import load_plugins
 from heald.tools.permissions import SECRETS, PermissionRule
 
 _MISSPELT = 0.75
 """The likeness to the name of a tool from which on a name counts as misspelt."""
 _WITHOUT_FAMILY = ("read_result",)
 """Tools of ours that agents get by themselves."""
-_HOSTED = ("Bash", "Edit", "Glob", "Grep", "LS", "NotebookEdit", "Read", "TodoWrite", "WebFetch", "WebSearch", "Write")
-"""Tools in the loop of a Claude agent."""
-_ACP_KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
-"""Kinds of tools in the loop of an agent that speaks ACP; a rule names one as `acp_edit`."""
 
 
 def find_idle_rules(
@@ -33,15 +30,19 @@ def find_idle_rules(
 
     tools_by_family = {family: [tool.name for tool in tools] for family, tools in families().items()}
     ours = [name for tools in tools_by_family.values() for name in tools]
-    choices = list(dict.fromkeys([*names, *ours, *_WITHOUT_FAMILY, *_HOSTED, *_acp_names()]))
+    choices = list(dict.fromkeys([*names, *ours, *_WITHOUT_FAMILY]))
     unknown = [rule for rule in idle if not _matches(rule, choices)]
+    if unknown:  # few rules name tools in the loop of a model, so that its family is seldom loaded
+        choices += _hosted_names()
+        unknown = [rule for rule in unknown if not _matches(rule, choices)]
     for rule in unknown:
         _check(rule, choices, tools_by_family, may_grow=may_grow or "__" in rule.tool)
     return unknown
 
 
-def _acp_names() -> list[str]:
-    return [f"acp_{kind}" for kind in _ACP_KINDS]
+def _hosted_names() -> list[str]:
+    """The names of the tools that models have in loops of their own."""
+    return [name for family in load_plugins("models").values() for name in getattr(family, "hosted_tools", ())]
 
 
 def _matches(rule: PermissionRule, names: Collection[str]) -> bool:

@@ -35,6 +35,11 @@ class ClaudeAgent:
     """The connection to Claude Code, if it is not a process on this machine."""
     hosts_tools: ClassVar[bool] = True
     """It has tools of its own."""
+    hosted_tools: ClassVar[Sequence[str]] = (
+        *("Bash", "Edit", "Glob", "Grep", "LS", "NotebookEdit"),
+        *("Read", "TodoWrite", "WebFetch", "WebSearch", "Write"),
+    )
+    """Their names, which rules may have."""
 
     @property
     def name(self) -> str:

@@ -4,6 +4,8 @@ A repository can name programs for git to run: filters, hooks, drivers, helpers,
 gets settings of its own and never those of the repository, it does not enter submodules, it may use no protocol, and it
 knows only the commands of a table. Its environment is a list of names, so it holds no keys. Where bubblewrap works, git
 runs in a sandbox without network and sees only the folders that it needs.
+
+`run_user_git` is the exception: it commits and pushes because a person asked for it, as their own shell would.
 """
 
 import asyncio
@@ -19,6 +21,7 @@ import msgspec
 
 from heald.core.errors import HealdError
 from heald.tools.git.sandbox import GitSandbox
+from heald.tools.process_environment import environment_without_keys
 
 GIT_SECONDS = 30.0
 _NOTHING = os.devnull
@@ -50,6 +53,10 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "write-tree": (),
 }
 """The commands that are used, with the options that each of them always has."""
+_USER_COMMANDS = frozenset({"add", "apply", "commit", "push", "read-tree"})
+"""The commands that a person asks for, such as with `heald commit`."""
+_FORGE_TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN", "CODEBERG_TOKEN")
+"""Tokens of forges, which credential helpers use for a push, and nothing else needs."""
 _SETTINGS = (
     f"core.hooksPath={_NOTHING}",
     "core.fsmonitor=false",
@@ -177,17 +184,60 @@ async def push_with_git(
         )
     except OSError as error:
         raise GitFailed(f"git could not be started: {error.strerror}.") from None
+    output, errors = await _read_to_end(process, "push", seconds)
+    return process.returncode or 0, output, errors
+
+
+async def run_user_git(
+    folder: str, words: Sequence[str], *, stdin: bytes = b"", env: Mapping[str, str] | None = None, seconds: float
+) -> tuple[int, bytes]:
+    """Run a command of git that the person asked for, as their shell would: with the settings and hooks of the
+    repository and with the person's credentials, but without keys of models and, except for a push, without tokens of
+    forges. Raises GitFailed.
+
+    Returns the exit code and what git and the hooks printed. Only commands of a table run. Nothing asks for a password.
+    """
+    name = words[0]
+    if name not in _USER_COMMANDS:
+        raise ValueError(f"git {name} is not in the table of commands that Heald runs for the person.")
+    place = _find_program(os.environ.get("PATH", os.defpath), frozenset((_find_top(folder),)))
+    if place is None:
+        raise GitFailed("git is not installed.")
+    hidden = ("FORGE_TOKEN_", *(() if name == "push" else _FORGE_TOKENS))
+    variables = {name: value for name, value in environment_without_keys().items() if not name.startswith(hidden)}
+    variables |= {"GIT_EDITOR": "false", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}
+    variables.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(place[0], "--no-pager", *words),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder,
+            env={**variables, **(env or {})},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise GitFailed(f"git could not be started: {error.strerror}.") from None
+    output, _ = await _read_to_end(process, name, seconds, stdin)
+    return process.returncode or 0, output
+
+
+async def _read_to_end(
+    process: asyncio.subprocess.Process, name: str, seconds: float, stdin: bytes | None = None
+) -> tuple[bytes, bytes]:
+    """Return what a command of git printed. One that takes too long, or is not wanted any more, is killed with all that
+    it started. Raises GitTimeout."""
     try:
         async with asyncio.timeout(seconds):
-            output, errors = await process.communicate()
+            return await process.communicate(stdin)
     except TimeoutError:
-        raise GitTimeout(f"git push took longer than {seconds:g} s.") from None
+        raise GitTimeout(f"git {name} took longer than {seconds:g} s.") from None
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-    return process.returncode or 0, output, errors
 
 
 def has_git() -> bool:
