@@ -48,6 +48,9 @@ from heald_studio.request import BuildRequest
 from heald_studio.stacks.installed import find_stack, load_stacks
 from heald_studio.stacks.stack import Stack
 from heald_studio.tools.context import FindContext, VariantContext
+from heald_studio.visual.breakpoint import Breakpoint
+from heald_studio.visual.cannot_edit import CannotEdit
+from heald_studio.visual.edit_elements import VisualChange, describe_changes, edit_elements
 
 _POLL_SECONDS = 5.0  # interval at which a watched project is read again, for changes by other processes
 
@@ -181,6 +184,25 @@ class Studio:
         page = change.page or (entry if entry in files else PAGE)
         changed = edit_element(files, page, change)
         return await self.edit(owner, name, base, changed, text=change.description)
+
+    async def edit_elements(
+        self,
+        owner: str,
+        name: str,
+        base: VariantRef,
+        changes: Sequence[VisualChange],
+        *,
+        page: str = "",
+        scope: Breakpoint | None = None,
+    ) -> Version:
+        """Add one version with elements changed in the source of a page. Raises CannotEdit."""
+        project = await self.get(owner, name)
+        files = await self.files(owner, name, base)
+        entry = self.entry_of(project)
+        changed = edit_elements(files, page or (entry if entry in files else PAGE), changes, scope)
+        if not changed:
+            raise CannotEdit("The source is the same after this change; change something else.")
+        return await self.edit(owner, name, base, changed, text=describe_changes(changes))
 
     async def edit_pages(self, owner: str, name: str, base: VariantRef, change: PageChange) -> Version:
         """Add a version with a page added, renamed or deleted. Raises CannotChangePages."""

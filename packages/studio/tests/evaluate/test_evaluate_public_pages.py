@@ -88,3 +88,7 @@ def test_the_table_pools_counts_and_leaves_pages_out_that_do_not_match_themselve
     assert "| letters as pictures | 4 |" in table
     assert "tuning/9 (0.500)" in table
     assert "Failed: tuning/13: It crashed." in table
+    stored = tmp_path / "stored.json"
+    assert _run("keep", str(tmp_path), str(stored), "--run", "make eval PAGES=folder").returncode == 0
+    assert '"command": "make eval PAGES=folder"' in stored.read_text("utf-8")
+    assert _run("table", str(stored)).stdout == table

@@ -28,7 +28,7 @@ def test_a_text_is_written_where_it_stands() -> None:
 def test_styles_are_merged_and_attributes_set() -> None:
     path = "body > section:nth-of-type(1) > p:nth-of-type(2)"
     changed = _edit(path=path, style={"color": "#102030", "padding": "4px"})
-    assert '<p class="x" style="margin: 0; color: #102030; padding: 4px">' in changed
+    assert '<p class="x" style="color: #102030; margin: 0; padding: 4px">' in changed
     assert '<p class="x" style="margin: 0">' in _edit(path=path, style={"color": ""})
     assert '<b style="font-size: 20px">Harbour</b>' in _edit(path="body > header > b", style={"font-size": "20px"})
     image = _edit(path="body > section:nth-of-type(2) > img", attributes={"src": 'b.png" onerror="x'})

@@ -89,7 +89,7 @@ async def test_a_wrong_stack_is_one_sentence(tmp_path: Path, files: dict[str, st
     ("files", "sentence"),
     [
         ({}, r"The folder .*own for prompts has no \.md file"),
-        ({"sytem": "You build."}, r"own/sytem\.md replaces no prompt; name it create_image, .*, update with \.md\."),
+        ({"sytem": "You build."}, r"own/sytem\.md replaces no prompt; name it agent, .*, update with \.md\."),
         ({"update": "{{wish}}"}, r"own/update\.md names {{wish}}; the places in it are: request\."),
     ],
 )

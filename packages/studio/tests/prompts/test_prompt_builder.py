@@ -83,7 +83,7 @@ def test_only_tools_that_there_are_are_spoken_of() -> None:
     request = PromptRequest(shots=(Shot(PICTURE),))
     assert "# Tools" not in build_prompt(request, PAGE).system
     system = build_prompt(request, PAGE, tools=["create_file", "screenshot_preview"]).system
-    assert "# Tools beside those for files\n\n- `screenshot_preview`: look at" in system
+    assert "# Tools besides the file tools\n\n- `screenshot_preview`: look at" in system
     assert "`generate_images`" not in system
     assert "broken or reported in the console" in system
 

@@ -314,6 +314,9 @@ BODIES: dict[tuple[str, str], bytes] = {
     ("POST", "/sessions/{session}/rewind"): b'{"seq": 0}',
     ("POST", "/projects/{project}/shares"): b"{}",
     ("POST", "/projects/{project}/versions/{version}/variants/{variant}/push"): b'{"remote": "https://example.org/a"}',
+    ("POST", "/projects/{project}/versions/{version}/variants/{variant}/parts"): (
+        b'{"path": "main", "source": {"version": "v1", "variant": 0}, "source_path": "main"}'
+    ),
     ("POST", "/sessions/{session}/reset"): b"",
     ("POST", "/sessions/{session}/fork"): b"{}",
     ("POST", "/sessions/{session}/cancel"): b"{}",

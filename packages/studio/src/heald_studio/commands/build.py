@@ -22,6 +22,7 @@ EXAMPLES = """examples:
   heald build --text "A page for a bakery" --model anthropic/claude-sonnet-4-6 --model openai/gpt-5.2
   heald build --url https://example.org --design-system house.md
   heald build shot.png --draft --model openai/gpt-5.2          the converter's page, corrected by a model
+  heald build shot.png --models acp/claude,openai/gpt-5.2      an external agent and a model, side by side
   heald build --video screen.mp4 --stack vue_tailwind
   heald build --from site --text "Make the header sticky" -o site --force
 
@@ -44,7 +45,7 @@ COMMON_OPTIONS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("input")
     source.add_argument("pictures", nargs="*", metavar="PICTURE", help="PNG, JPEG, WebP, GIF or HEIC")
-    source.add_argument("--text", default="", help="what to build, or what to observe; - reads standard input")
+    source.add_argument("--text", default="", help="what to build, alone or with a picture; - reads standard input")
     source.add_argument("--url", help="page to rebuild; it is captured as on a desktop and on a phone")
     source.add_argument("--video", action="append", default=[], metavar="FILE", help="recording of a screen")
     source.add_argument("--from", dest="start", metavar="PATH", help="page to change: a folder, an HTML file or a zip")

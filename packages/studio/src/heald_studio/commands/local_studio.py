@@ -19,6 +19,8 @@ from heald_server.context import ServerContext
 from heald_server.models import KnownModels
 from heald_server.server_limits import ServerLimits
 from heald_server.settings import ServerSettings
+from heald_studio.agent_models import is_agent
+from heald_studio.commands.refused_approvals import refuse_approvals
 from heald_studio.default_models import models_for
 
 if TYPE_CHECKING:
@@ -32,7 +34,9 @@ def resolve_models(options: argparse.Namespace) -> KnownModels:
     """Return the models that the options allow. Raises if a named one cannot be used."""
     check_endpoint(options)
     names: list[str] = options.model
-    models = KnownModels(named={name: endpoint_model(options, name) for name in names} if options.base_url else {})
+    served = [name for name in names if options.base_url and not is_agent(name)]
+    named = {name: endpoint_model(options, name) for name in served}
+    models = KnownModels(named=named, agents=names)  # who starts the command is the operator
     for name in names:
         require_key(models, name)
     if not names:
@@ -67,6 +71,7 @@ async def open_local_studio(
     limits = ServerLimits() if exchanges is None else ServerLimits(exchanges=exchanges)
     context = ServerContext(Sessions(store), models, settings=ServerSettings(limits=limits), tokens=AccessTokens({}))
     studio = open_studio(context, prompts=options.studio_prompts, stacks=options.studio_stacks, scores=scores)
+    context.open_sessions.on_open(refuse_approvals)
     try:
         yield studio, context
     finally:

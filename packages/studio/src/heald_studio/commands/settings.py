@@ -32,6 +32,13 @@ class StudioTable(Table):
 class BuildTable(EndpointTable):
     """`heald build`."""
 
+    model: Names = option(
+        "provider/model, or acp/NAME for an external agent; several are separated by commas",
+        "model",
+        without=BEST,
+        metavar="NAMES",
+        aliases=("--models",),
+    )
     design_system: str = option("text file about colours, fonts and components", "input", metavar="FILE", path=True)
     stack: str = option(
         "technology of the page; `--stack list` shows all",

@@ -23,6 +23,8 @@ from heald_studio.projects.project import Project, VariantRef, Version, find_var
 
 ReadFiles = Callable[[str], Awaitable[Mapping[str, bytes]]]  # the files of a session
 
+PushOutcome = Literal["new", "updated", "unchanged"]
+
 _SECONDS = 120.0
 _MAX_ADDRESS = 2_000
 _HOST = lazy_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,60}\]")
@@ -54,7 +56,7 @@ class PushResult(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the newest commit."""
     versions: int
     """The commits of the branch."""
-    outcome: Literal["new", "updated", "unchanged"]
+    outcome: PushOutcome
 
 
 def check_remote(address: str, *, local: bool = False) -> str:
@@ -130,20 +132,26 @@ async def push_commits(address: str, branch: str, commits: Sequence[Commit], *, 
         raise PushFailed("Git is not installed on this machine; install it to push.")
     with tempfile.TemporaryDirectory(prefix="heald-push-") as folder:
         commit = await asyncio.to_thread(_make_repository, folder, commits)
-        protocols = "http:https:ssh:file" if local else "http:https:ssh"
-        words = ("--porcelain", "--", address, f"{_REF}:refs/heads/{branch}")
-        try:
-            code, out, errors = await push_with_git(folder, words, protocols=protocols, seconds=_SECONDS)
-        except GitTimeout:
-            raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
-        except GitFailed as error:
-            raise PushFailed(f"Git could not push: {error}") from None
-        printed = out.decode("utf-8", "replace")
-        if code:
-            raise PushFailed(_explain(printed, errors.decode("utf-8", "replace")))
-    flag = next((line[0] for line in printed.splitlines() if f":refs/heads/{branch}" in line), " ")
-    outcome: Literal["new", "updated", "unchanged"] = {"*": "new", "=": "unchanged"}.get(flag, "updated")  # pyright: ignore[reportAssignmentType]
+        outcome = await push_branch(folder, address, _REF, branch, local=local)
     return PushResult(branch=branch, commit=commit, versions=len(commits), outcome=outcome)
+
+
+async def push_branch(folder: str, address: str, reference: str, branch: str, *, local: bool = False) -> PushOutcome:
+    """Push a reference of a bare repository to a branch of a remote. Raises PushFailed."""
+    protocols = "http:https:ssh:file" if local else "http:https:ssh"
+    words = ("--porcelain", "--", address, f"{reference}:refs/heads/{branch}")
+    try:
+        code, out, errors = await push_with_git(folder, words, protocols=protocols, seconds=_SECONDS)
+    except GitTimeout:
+        raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
+    except GitFailed as error:
+        raise PushFailed(f"Git could not push: {error}") from None
+    printed = out.decode("utf-8", "replace")
+    if code:
+        raise PushFailed(_explain(printed, errors.decode("utf-8", "replace")))
+    flag = next((line[0] for line in printed.splitlines() if f":refs/heads/{branch}" in line), " ")
+    outcomes: Mapping[str, PushOutcome] = {"*": "new", "=": "unchanged"}
+    return outcomes.get(flag, "updated")
 
 
 def _make_repository(folder: str, commits: Sequence[Commit]) -> str:

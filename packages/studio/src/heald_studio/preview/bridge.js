@@ -97,9 +97,12 @@
     new ResizeObserver(size).observe(document.documentElement);
   });
 
+  const marksOf = window.healdMarks; // of the script before this one
+  delete window.healdMarks;
   let choosing = false;
+  let hasTools = true; // a page that is only picked from has no handles
   let marked = null;
-  let selected = null;
+  let selection = []; // the last one is the one that the panel shows
   // An attribute and a sheet of its own: the style of the element stays what the page wrote.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("[data-heald-mark]{outline:2px solid #3b6fe0 !important}[data-heald-selected]{outline:2px solid #3b6fe0 !important;outline-offset:2px !important}");
@@ -109,10 +112,11 @@
     marked = element;
     element?.setAttribute("data-heald-mark", "");
   };
-  const select = (element) => {
-    selected?.removeAttribute("data-heald-selected");
-    selected = element;
-    element?.setAttribute("data-heald-selected", "");
+  const select = (elements) => {
+    for (const element of selection) element.removeAttribute("data-heald-selected");
+    selection = elements;
+    for (const element of selection) element.setAttribute("data-heald-selected", "");
+    tools.update();
   };
   const sourceOf = (element) => {
     const copy = element.cloneNode(true);
@@ -131,7 +135,14 @@
     }
     return parts.join(" > ");
   };
-  addEventListener("mouseover", (event) => choosing && mark(event.target), true);
+  // The page moves below a resting pointer when an edit is shown: only a pointer that moves marks an element.
+  let rest = null;
+  addEventListener("mouseover", (event) => {
+    if (!choosing || (event.screenX === rest?.x && event.screenY === rest.y)) return;
+    rest = null;
+    mark(tools.owns(event.target) || event.target === document.documentElement ? null : event.target);
+  }, true);
+  addEventListener("mouseout", (event) => choosing && event.relatedTarget === null && mark(null), true);
   // Arrow keys walk through the elements: up to the parent, down to the first child, aside to the siblings.
   const beside = (element, step) => {
     const all = [...(element.parentElement?.children ?? [])].filter((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
@@ -146,14 +157,15 @@
   };
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      if (event.target?.isContentEditable && choosing) return;
       say("escape", {});
       return;
     }
-    if (!choosing) return;
+    if (!choosing || event.target?.isContentEditable) return;
     if (/^Arrow/.test(event.key)) {
       mark(walk(event.key, marked));
       marked?.scrollIntoView({ block: "nearest" });
-    } else if (event.key === "Enter" && marked) choose(marked);
+    } else if (event.key === "Enter" && marked) choose(marked, event.shiftKey, true);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -162,7 +174,8 @@
     if (!choosing) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(event.target);
+    rest = { x: event.screenX, y: event.screenY };
+    if (!tools.isBusy() && event.target instanceof Element && event.target !== document.documentElement) choose(event.target, event.shiftKey);
   }, true);
   // Links lead to the other pages of the project, also those from its root. Other sites cannot be shown in a preview.
   addEventListener("click", (event) => {
@@ -174,17 +187,36 @@
     if (target.host !== location.host || !target.pathname.startsWith(base)) say("outside", { address: target.href.slice(0, 500) });
     else location.assign(target.href);
   });
-  const choose = (element) => {
+  const factsOf = (element, members) => {
+    const style = getComputedStyle(element);
+    const look = {
+      color: style.color, background: style.backgroundColor, size: style.fontSize, padding: style.padding,
+      margin: style.margin, family: style.fontFamily, weight: style.fontWeight,
+    };
+    const text = element.childElementCount === 0 && !/^(IMG|INPUT|TEXTAREA|SELECT|VIDEO|CANVAS)$/.test(element.tagName) ? element.textContent : null;
+    const source = element.tagName === "IMG" ? element.getAttribute("src") : null;
+    return { path: pathOf(element), mark: marksOf(element), copies: copiesOf(element).length, text, look, source, rules: tools.rulesOf(element, members) };
+  };
+  const choose = (element, more = false, keyed = false) => {
     showEdit(null);
     mark(null);
-    select(element);
+    const others = more ? selection.filter((member) => member !== element) : [];
+    if (more && selection.includes(element) && others.length > 0) select(others);
+    else select([...others, element]);
+    reportSelection(keyed);
+  };
+  const reportSelection = (keyed = false) => {
+    const element = selection.at(-1);
     const html = sourceOf(element).slice(0, 8000);
     const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
-    const style = getComputedStyle(element);
-    const look = { color: style.color, background: style.backgroundColor, size: style.fontSize, padding: style.padding };
-    const text = element.childElementCount === 0 ? element.textContent : null;
-    const source = element.tagName === "IMG" ? element.getAttribute("src") : null;
-    say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length, text, look, source });
+    const members = new Set(selection.flatMap(copiesOf));
+    const others = selection.slice(0, -1).map((other) => factsOf(other, members));
+    say("selected", { html, index: alike.indexOf(element) + 1, count: alike.length, ...factsOf(element, members), others, keyed, tokens: tools.tokens() });
+  };
+  // All elements that the same place in the source makes, such as the items of a list.
+  const copiesOf = (element) => {
+    const mark = element.getAttribute("data-heald-source");
+    return mark === null ? [element] : [...document.querySelectorAll(`[data-heald-source="${CSS.escape(mark)}"]`)];
   };
   const elementAt = (path) => {
     try {
@@ -196,56 +228,72 @@
 
   // The selection outlives a new version of the page: a script may need a while to make the element again.
   let finding = 0;
-  const find = (path, tries) => {
+  const find = (paths, tries) => {
     clearTimeout(finding);
-    const element = path === "" ? null : elementAt(path);
-    if (path === "") select(null);
-    else if (element !== null && element !== selected) {
-      choose(element);
-      element.scrollIntoView({ block: "nearest" });
-    } else if (element === null && tries > 0) finding = setTimeout(() => find(path, tries - 1), 100);
-    else if (element === null) say("lost", {});
+    const elements = paths.map(elementAt);
+    if (paths.length === 0) select([]);
+    else if (elements.every((element) => element !== null)) {
+      if (elements.length === selection.length && elements.every((element, at) => element === selection[at])) return;
+      showEdit(null);
+      mark(null);
+      select(elements);
+      reportSelection();
+      elements.at(-1).scrollIntoView({ block: "nearest" });
+    } else if (tries > 0) finding = setTimeout(() => find(paths, tries - 1), 100);
+    else if (elements.at(-1) !== null) find([paths.at(-1)], 0);
+    else say("lost", {});
   };
-  addEventListener("resize", () => selected?.scrollIntoView({ block: "nearest" }));
+  addEventListener("resize", () => selection.at(-1)?.scrollIntoView({ block: "nearest" }));
 
   // A change by hand is shown before it is applied, and taken back where it is not.
-  let before = null;
+  let before = [];
   const showEdit = (edit) => {
-    if (before !== null) {
-      const { element, style, text, source } = before;
+    for (const { element, style, text, source } of before) {
       setAttribute.call(element, "style", style ?? ""); // Chromium keeps an empty attribute of a style that a script set
       if (style === null) element.removeAttribute("style");
       if (text !== null && element.textContent !== text) element.textContent = text;
       if (source !== null) element.setAttribute("src", source);
-      before = null;
     }
-    const element = edit === null ? null : elementAt(edit.path);
-    if (element === null) return;
-    const text = typeof edit.text === "string" && element.childElementCount === 0 ? element.textContent : null;
-    const source = typeof edit.source === "string" ? element.getAttribute("src") : null;
-    before = { element, style: element.getAttribute("style"), text, source };
-    for (const [name, value] of Object.entries(edit.style ?? {})) element.style.setProperty(name, value);
-    if (text !== null) element.textContent = edit.text;
-    if (source !== null) element.setAttribute("src", edit.source);
+    before = [];
+    if (edit === null) return;
+    const first = elementAt(edit.path);
+    const chosen = [edit.path, ...(edit.others ?? [])].map(elementAt).filter((element) => element !== null);
+    for (const element of new Set(chosen.flatMap(copiesOf))) {
+      const isFirst = element === first;
+      const text = isFirst && typeof edit.text === "string" && element.childElementCount === 0 ? element.textContent : null;
+      const source = isFirst && typeof edit.source === "string" ? element.getAttribute("src") : null;
+      before.push({ element, style: element.getAttribute("style"), text, source });
+      for (const [name, value] of Object.entries(edit.style ?? {})) element.style.setProperty(name, value);
+      if (text !== null) element.textContent = edit.text;
+      if (source !== null) element.setAttribute("src", edit.source);
+    }
+    tools.update();
   };
   addEventListener("message", (event) => {
     if (event.source !== parent || !event.data) return;
     switch (event.data.heald) {
       case "select":
         choosing = event.data.on === true;
+        hasTools = event.data.plain !== true;
         if (!choosing) mark(null);
+        tools.update();
         return;
       case "mark":
-        find(String(event.data.path ?? ""), 20);
+        find((Array.isArray(event.data.paths) ? event.data.paths : []).map(String), 20);
         return;
       case "edit":
         showEdit(event.data.edit ?? null);
+        return;
+      default:
+        tools.onMessage(event.data);
     }
   });
+  const tools = window.healdTools({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing: () => choosing && hasTools, selection: () => selection });
+  delete window.healdTools;
   // Keys that the page does not use itself reach the page around the preview.
   addEventListener("keydown", (event) => {
     const at = event.composedPath()[0];
-    if (event.defaultPrevented || !event.isTrusted || choosing || at?.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at?.tagName ?? "")) return;
+    if (event.defaultPrevented || !event.isTrusted || at?.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at?.tagName ?? "")) return;
     const { key, code, altKey, ctrlKey, metaKey, shiftKey } = event;
     const isCommand = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
     if (!isCommand && (ctrlKey || metaKey || key.length !== 1 || key === " ")) return;

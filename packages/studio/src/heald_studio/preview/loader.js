@@ -109,7 +109,7 @@
       visitor: {
         JSXOpeningElement({ node }) {
           if (node.name.type !== "JSXIdentifier" || !/^[a-z]/.test(node.name.name) || !node.loc) return;
-          const place = t.stringLiteral(`${path}:${node.loc.start.line}`);
+          const place = t.stringLiteral(`${path}:${node.loc.start.line}:${node.loc.start.column}`);
           node.attributes.unshift(t.jsxAttribute(t.jsxIdentifier("data-heald-source"), place));
         },
         MetaProperty(found) {

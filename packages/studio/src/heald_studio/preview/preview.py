@@ -17,6 +17,7 @@ from heald_studio.preview.vite import read_script, vite_page, vite_script
 from heald_studio.stacks.stack import Stack
 
 _TEXT_SUFFIXES = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".mjs", ".svg", ".ts", ".tsx")
+_BRIDGE = ("marks.js", "tools.js", "bridge.js", "view_state.js", "scroll_sync.js")
 PAGE = "index.html"  # the path of the page itself, whatever the stack's files are
 _PAGES = (".html", ".htm")
 _START = lazy_pattern(rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -81,7 +82,8 @@ def _svg_page(svg: str) -> str:
     """Build a page with the drawing inline, in its own size, so that its elements can be selected."""
     body = svg[svg.find("<svg") :] if "<svg" in svg else escape(svg)
     style = "html,body{margin:0;background:#fff}svg{display:block;max-width:100%;height:auto}"
-    head = f'<meta charset="utf-8"><title>Drawing</title><style>{style}</style>'
+    window = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{window}<title>Drawing</title><style>{style}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
@@ -119,7 +121,7 @@ def draft_page() -> bytes:
 
 def _bridge() -> bytes:
     """Return the scripts that every preview starts with."""
-    return read_script("bridge.js") + read_script("view_state.js")
+    return b"".join(read_script(name) for name in _BRIDGE)
 
 
 def has_page(files: Mapping[str, bytes], entry: str) -> bool:

@@ -114,7 +114,7 @@
   );
   addEventListener("message", (event) => {
     if (event.source !== parent || !event.data) return;
-    if (event.data.heald === "capture") say("view", { view: capture() });
+    if (event.data.heald === "capture") say("view", { question: event.data.question, view: capture() });
     if (event.data.heald === "focus" && event.data.focus !== null) focus(event.data.focus);
     if (event.data.heald !== "restore") return;
     const view = event.data.view;

@@ -17,6 +17,7 @@ from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
 from heald.tools.workspace.memory import MemoryWorkspace
 from heald.tools.workspace.paths import normalize_path
+from heald_studio.agent_models import is_agent
 from heald_studio.default_models import LOCAL_MODEL, is_converter, models_for
 from heald_studio.host import SessionHost
 from heald_studio.projects.actions import describe_version, place_of, record, record_version
@@ -37,7 +38,7 @@ from heald_studio.projects.project import (
 )
 from heald_studio.projects.project_store import ChangeProject, ProjectStore
 from heald_studio.projects.variants import VariantRunner
-from heald_studio.prompt.build import build_prompt
+from heald_studio.prompt.build import agent_instructions, build_prompt
 from heald_studio.prompt.design_system import DesignSystem
 from heald_studio.prompt.history import decode_text, latest_files, project_history
 from heald_studio.prompt.request import PromptRequest
@@ -99,8 +100,11 @@ class VersionBuilder:
             last = msgspec.structs.replace(last, content=[*last.content, Text(lock_notice(locks))])
         settings = SessionSettings(tools=tools, instructions=prompt.system, permissions="auto", history=history)
         files = files or _initial_files(request, stack)
+        instructions = agent_instructions(prompt_request, stack, self._texts)
         variants = [
-            await self._create_session(owner, project, index, _settings_for(model, settings, request), files)
+            await self._create_session(
+                owner, project, index, _settings_for(model, settings, request, instructions), files
+            )
             for index, model in enumerate(models)
         ]
         draft = ""
@@ -239,8 +243,11 @@ class VersionBuilder:
         return find_version(await self._change(project.id, add), VariantRef(version.id, 0))
 
 
-def _settings_for(model: str, settings: SessionSettings, request: BuildRequest) -> SessionSettings:
-    """Return the settings of a variant: a model that polishes a draft can edit files, but not write them anew."""
+def _settings_for(model: str, settings: SessionSettings, request: BuildRequest, for_agents: str) -> SessionSettings:
+    """Return the settings of a variant: a model that polishes a draft can edit files, but not write them anew. An agent
+    with tools of its own has none of ours, and a person is asked for what reaches beyond the project."""
+    if is_agent(model):
+        return msgspec.structs.replace(settings, model=model, tools=[], instructions=for_agents, permissions="inside")
     tools = editing_tools(settings.tools) if request.draft and not is_converter(model) else settings.tools
     return msgspec.structs.replace(settings, model=model, tools=tools)
 

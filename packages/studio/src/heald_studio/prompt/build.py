@@ -54,6 +54,11 @@ def build_prompt(
     return Prompt(system=system, messages=[*history, Message(role="user", content=list(content), structured=design)])
 
 
+def agent_instructions(request: PromptRequest, stack: Stack, texts: PromptTexts) -> str:
+    """Build the system text for an agent that works on the files with tools of its own."""
+    return _render_system(request, stack, texts, texts.render("agent"))
+
+
 def _design_request(
     request: PromptRequest, stack: Stack, chosen: ChosenElement | None, spans: Collection[FileSpan]
 ) -> DesignRequest:
@@ -83,7 +88,11 @@ def _moved(spans: Collection[FileSpan], by: int) -> list[FileSpan]:
 
 
 def _system(request: PromptRequest, stack: Stack, texts: PromptTexts, tools: Collection[str]) -> str:
-    system = texts.render("system", tools=_tool_text(texts, tools), label=stack.label, rules=stack.rules)
+    return _render_system(request, stack, texts, _tool_text(texts, tools))
+
+
+def _render_system(request: PromptRequest, stack: Stack, texts: PromptTexts, tool_text: str) -> str:
+    system = texts.render("system", tools=tool_text, label=stack.label, rules=stack.rules)
     system = f"Stack: {stack.name} ({stack.entry})\n\n{system}"
     design = request.design_system
     if design is None or not design.text.strip():

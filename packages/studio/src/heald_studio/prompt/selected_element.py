@@ -11,7 +11,7 @@ from heald_studio.prompt.request import ChosenElement
 from heald_studio.prompt.texts import PromptTexts
 
 _SOURCE_ATTRIBUTE = lazy_pattern(r"""\sdata-heald-source=(?:"([^"]*)"|'([^']*)')""")
-_SOURCE_LINE = lazy_pattern(r"(?P<file>[^:]+):(?P<line>\d{1,7})")
+_SOURCE_LINE = lazy_pattern(r"(?P<file>[^:#]+):(?P<line>\d{1,7})(?::\d{1,7})?")
 _TAG_NAME = lazy_pattern(r"<([a-zA-Z][\w-]*)")
 _CLASS_ATTRIBUTE = lazy_pattern(r"""\sclass=(?:"([^"]*)"|'([^']*)')""")
 _WORDS = lazy_pattern(r">([^<>]{3,})<")

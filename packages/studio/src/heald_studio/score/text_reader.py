@@ -8,7 +8,7 @@ import msgspec
 from heald.core.distribution import install_advice
 from heald_pictures.colours import rgb_parts
 from heald_pictures.detector import find_detector
-from heald_pictures.elements import TextStyle
+from heald_pictures.elements import TextLine
 from heald_pictures.errors import ModelsMissing, VisionError
 from heald_pictures.rect import Rect
 from heald_studio.browser.page import TextBlock
@@ -19,6 +19,9 @@ LEAST_WIDTH = 1.7  # of a place, in heights: a narrower one may be an icon
 LEAST_REST = 1.6  # of what is left beside the lines on it, in heights: less is the margin of a line
 
 _BOLD = 600  # the least weight that a browser draws bold
+_STYLE_DOUBTS = ((0.9, 0.0), (0.75, 0.09), (-1.0, 0.3))
+"""The likeness of a line to its letters, and the chance that its weight or style was misread, as measured on pages
+whose documents are known."""
 
 NO_READER = f"Reading text from a picture needs the extra local; install it with: {install_advice('local')}."
 SKETCHED = "The picture is a sketch, which a page does not look like; look at the page instead."
@@ -44,17 +47,21 @@ def read_text(image: bytes) -> tuple[TextBlock, ...]:
         raise PictureError(SKETCHED)
     lines = [line for text in detection.texts for line in text.lines]
     unread = find_unread(detection.text_places, [line.rect for line in lines])
-    blocks = [_block(line.text, line.rect, detection.ratio, line.style) for line in lines]
+    blocks = [_line_block(line, detection.ratio) for line in lines]
     blocks += [_block("", place, detection.ratio) for place in unread]
     return tuple(sorted(blocks, key=lambda line: (line.y, line.x)))
 
 
-def _block(text: str, rect: Rect, scale: int, style: TextStyle | None = None) -> TextBlock:
-    block = TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale)
-    if style is None:
-        return block
-    bold, italic = float(style.weight >= _BOLD), float(style.italic)
-    return msgspec.structs.replace(block, colour=rgb_parts(style.colour), bold=bold, italic=italic)
+def _block(text: str, rect: Rect, scale: int) -> TextBlock:
+    return TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale)
+
+
+def _line_block(line: TextLine, scale: int) -> TextBlock:
+    """Return the block of a line; how bold and italic it is allows for the chance that this was misread."""
+    doubt = next(chance for least, chance in _STYLE_DOUBTS if line.likeness >= least)
+    bold, italic = (abs(read - doubt) for read in (line.style.weight >= _BOLD, line.style.italic))
+    block = _block(line.text, line.rect, scale)
+    return msgspec.structs.replace(block, colour=rgb_parts(line.style.colour), bold=bold, italic=italic)
 
 
 def find_unread(places: Sequence[Rect], lines: Sequence[Rect]) -> list[Rect]:

@@ -142,6 +142,51 @@ class ElementBody(Body, frozen=True, kw_only=True, tag="element", tag_field="kin
     attributes: Annotated[dict[Literal["src", "alt", "href"], Words], msgspec.Meta(max_length=3)] = {}
 
 
+class RenderedBody(Body, frozen=True, kw_only=True):
+    """An element as the preview reports it."""
+
+    path: Words
+    """Its selector, from the page down."""
+    source: Words = ""
+    """The place in the source that the preview names; empty if it names none."""
+    template: Words = ""
+    """The template of a component that `source` counts in."""
+
+
+class MoveBody(Body, frozen=True, kw_only=True):
+    """Where an element is moved to."""
+
+    target: RenderedBody
+    place: Literal["before", "after"]
+
+
+class ElementChangeBody(Body, frozen=True, kw_only=True):
+    """A change of one of several elements."""
+
+    element: RenderedBody
+    text: Words | None = None
+    before: Words = ""
+    """The text that the element showed."""
+    style: Annotated[dict[str, Name], msgspec.Meta(max_length=40)] = {}
+    rules: Annotated[dict[str, Name], msgspec.Meta(max_length=40)] = {}
+    """The selector of the rule that sets a property for these elements only, which is then edited."""
+    attributes: Annotated[dict[Literal["src", "alt", "href"], Words], msgspec.Meta(max_length=3)] = {}
+    move: MoveBody | None = None
+
+
+class ElementsBody(Body, frozen=True, kw_only=True, tag="elements", tag_field="kind"):
+    """Changes elements of a page together in their source; no model is called."""
+
+    base: BaseBody
+    changes: Annotated[list[ElementChangeBody], msgspec.Meta(min_length=1, max_length=200)]
+    page: Name = ""
+    """The file of the page that shows them; by default the first page."""
+    width: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1280
+    """The width of the window that the change was made in."""
+    below: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    """The change holds in windows narrower than this; 0 is every width."""
+
+
 class PageBody(Body, frozen=True, kw_only=True, tag="page", tag_field="kind"):
     """Adds, renames or deletes a page; no model is called."""
 
@@ -168,7 +213,7 @@ class LockBody(Body, frozen=True, kw_only=True):
     """The path of the file, for a file."""
 
 
-NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody | PageBody
+NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody | ElementsBody | PageBody
 
 
 class ProjectChange(Body, frozen=True, kw_only=True):

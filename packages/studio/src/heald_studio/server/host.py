@@ -13,6 +13,7 @@ from heald.tools.registry import ToolLike
 from heald_server.context import ServerContext
 from heald_server.models import KnownModels, ModelSource
 from heald_server.start_exchange import admit_exchange, pass_on
+from heald_studio.agent_models import is_agent
 from heald_studio.default_models import LOCAL_MODEL, rank_models
 from heald_studio.page_text import PageText
 from heald_studio.projects.versions import VARIANT_SESSION
@@ -56,7 +57,8 @@ class StudioHost:
     def models(self) -> Sequence[str]:
         models = self._context.models
         default = models.operator_default if isinstance(models, KnownModels) else models.default
-        return rank_models([model.name for model in models.list_models()], default or _local_default(models))
+        offered = [model.name for model in models.list_models() if not is_agent(model.name)]  # a person chooses those
+        return rank_models(offered, default or _local_default(models))
 
 
 def _local_default(models: ModelSource) -> str:

@@ -22,8 +22,10 @@ from heald_studio.server.briefs import read_brief
 from heald_studio.server.input_routes import check_figma
 from heald_studio.server.project_views import ProjectViews
 from heald_studio.server.studio_operation import BYTES, studio_operation
+from heald_studio.server.visual_changes import read_change
 from heald_studio.stacks.guess import guess_stack
 from heald_studio.studio import Studio
+from heald_studio.visual.breakpoint import Breakpoint
 
 
 class ProjectRoutes:
@@ -137,13 +139,19 @@ class ProjectRoutes:
                     page=body.page,
                 )
                 version = await self._studio.edit_element(call.owner, name, base.base(), change)
+            case bodies.ElementsBody(base=base, page=page) as body:
+                changes = [read_change(change) for change in body.changes]
+                scope = Breakpoint(body.width, body.below)
+                version = await self._studio.edit_elements(
+                    call.owner, name, base.base(), changes, page=page, scope=scope
+                )
             case bodies.PageBody(base=base, action=action, path=path, name=title):
                 change = PageChange(action=action, path=path, name=title)
                 version = await self._studio.edit_pages(call.owner, name, base.base(), change)
             case bodies.RestoreBody(base=base):
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
-                raise ApiError("invalid", "The kind of a version is update, edit, element, page or restore.")
+                raise ApiError("invalid", "The kind of a version is update, edit, element, elements, page or restore.")
         return version
 
     async def retry_failed(self, call: ApiCall) -> views.VersionView:

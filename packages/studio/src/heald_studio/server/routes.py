@@ -10,19 +10,23 @@ from heald_server.context import ServerContext
 from heald_server.http.operations import Operation
 from heald_server.http.route_description import RouteDescription
 from heald_studio.server import input_routes
+from heald_studio.server.cause_routes import CauseRoutes
 from heald_studio.server.design_api import DesignPageRoutes
 from heald_studio.server.evaluation_routes import EvaluationRoutes
 from heald_studio.server.evaluations import Evaluations
 from heald_studio.server.example_pictures import example_folder
+from heald_studio.server.gallery_routes import GalleryRoutes
 from heald_studio.server.generate_code import SOCKET, GenerateCodeSocket
 from heald_studio.server.host import open_studio
 from heald_studio.server.lock_routes import LockRoutes
+from heald_studio.server.part_routes import PartRoutes
 from heald_studio.server.preview_tickets import PreviewTickets
 from heald_studio.server.previews import PreviewRoutes
 from heald_studio.server.project_events import ProjectEvents
 from heald_studio.server.project_routes import ProjectRoutes
 from heald_studio.server.project_views import ProjectViews
 from heald_studio.server.queue_routes import QueueRoutes
+from heald_studio.server.repository_routes import RepositoryRoutes
 from heald_studio.server.share_routes import ShareRoutes
 from heald_studio.server.shares import SHARES, ProjectShares
 from heald_studio.server.studio_info import StudioInfoRoutes
@@ -73,7 +77,11 @@ def routes_of(
         *QueueRoutes(studio, context, views).operations(),
         *VariantRoutes(studio, context, views).operations(),
         *LockRoutes(studio, views).operations(),
+        *CauseRoutes(studio, context).operations(),
+        *PartRoutes(studio, views).operations(),
+        *GalleryRoutes(studio, views).operations(),
         *ShareRoutes(shares).operations(),
+        *RepositoryRoutes(context).operations(),
         *input_routes.OPERATIONS,
         *DesignPageRoutes(context).operations(),
         *EvaluationRoutes(studio, context, evaluations).operations(),

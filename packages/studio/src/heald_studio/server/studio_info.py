@@ -12,6 +12,7 @@ from heald_studio.input.figma import KEY_NAMES
 from heald_studio.request import CREATE_VARIANTS, UPDATE_VARIANTS
 from heald_studio.server import views
 from heald_studio.server.example_pictures import list_examples, read_example
+from heald_studio.server.gallery_routes import gallery_views
 from heald_studio.server.model_offers import builds_from_words, list_offers
 from heald_studio.server.studio_operation import studio_operation
 from heald_studio.studio import Studio
@@ -51,6 +52,7 @@ class StudioInfoRoutes:
             figma=token[1] if (token := find_key_origin(KEY_NAMES)) is not None else "",
             design_systems=[],
             examples=list_examples(caller_of(call.request).root_path, has_keys=can_talk),
+            gallery=gallery_views(caller_of(call.request).root_path),
         )
 
     async def example(self, call: ApiCall) -> Response:

@@ -214,6 +214,17 @@ class Example(msgspec.Struct, frozen=True):
     """The address of the picture."""
 
 
+class GalleryItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished project that can be opened and changed without a key."""
+
+    name: str
+    title: str
+    description: str
+    stack: str
+    thumbnail: str
+    """The address of its picture."""
+
+
 class StudioView(msgspec.Struct, frozen=True):
     stacks: list[StackView]
     models: list[ModelOffer]
@@ -224,3 +235,4 @@ class StudioView(msgspec.Struct, frozen=True):
     """Where the token is to read designs of Figma with; empty if there is none."""
     design_systems: list[str]
     examples: list[Example]
+    gallery: list[GalleryItem]

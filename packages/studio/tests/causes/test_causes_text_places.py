@@ -1,0 +1,82 @@
+"""The texts of a page are found in its picture, though the page is laid out otherwise."""
+
+from heald_pictures.rect import Rect
+from heald_studio.causes.ink_gaps import InkGap, InkSign
+from heald_studio.causes.rendered_texts import PageWord, RenderedTexts, TextNode
+from heald_studio.causes.text_places import PictureLine, TextPlace, place_texts
+
+
+def node(text: str, x: float, y: float, *, width: float = 8.0, height: float = 20.0) -> TextNode:
+    """A text node in one row, whose letters are all equally wide."""
+    words: list[PageWord] = []
+    for word in text.split(" "):
+        words.append(PageWord(word, x, y, width * len(word), height))
+        x += width * (len(word) + 1)
+    return TextNode("body > p", words)
+
+
+def places(nodes: list[TextNode], lines: list[PictureLine]) -> list[TextPlace]:
+    return place_texts(RenderedTexts(1000, 800, nodes), lines, 800).places
+
+
+def test_a_text_has_the_place_of_the_line_that_reads_the_same() -> None:
+    lines = [PictureLine("Harbour tours", Rect(40, 30, 260, 36)), PictureLine("Book now", Rect(700, 40, 90, 20))]
+    tours, book = places([node("Book now", 10, 5), node("Harbour tours", 10, 60)], lines)[::-1]
+    assert (tours.rect, tours.found_by, tours.likeness) == (Rect(40, 30, 260, 36), "text", 1.0)
+    assert book.rect == Rect(700, 40, 90, 20)
+
+
+def test_a_paragraph_that_wraps_otherwise_has_the_hull_of_its_lines() -> None:
+    lines = [
+        PictureLine("Boats leave every", Rect(50, 200, 170, 20)),
+        PictureLine("morning at eight.", Rect(50, 226, 160, 20)),
+    ]
+    (place,) = places([node("Boats leave every morning at eight.", 0, 10)], lines)
+    assert place.rect == Rect(50, 200, 170, 46)
+
+
+def test_equal_texts_are_told_apart_by_what_is_around_them() -> None:
+    lines = [
+        PictureLine("First harbour", Rect(0, 100, 200, 20)),
+        PictureLine("More", Rect(0, 130, 40, 20)),
+        PictureLine("Second harbour", Rect(500, 100, 200, 20)),
+        PictureLine("More", Rect(500, 130, 40, 20)),
+    ]
+    nodes = [node("First harbour", 20, 0), node("More", 20, 40), node("Second harbour", 20, 80), node("More", 20, 120)]
+    assert [place.rect.x for place in places(nodes, lines)] == [0, 0, 500, 500]
+
+
+def test_a_part_of_a_line_has_its_part_of_the_place() -> None:
+    before, link, after = places(
+        [node("Read", 0, 0), node("the terms", 40, 0), node("first", 120, 0)],
+        [PictureLine("Read the terms first", Rect(100, 50, 160, 20))],
+    )
+    assert (before.rect.x, link.rect, round(after.rect.right)) == (100, Rect(140, 50, 72, 20), 260)
+
+
+def test_a_misread_line_is_found_and_an_unread_one_is_placed_by_the_others() -> None:
+    lines = [
+        PictureLine("Harb0ur tcurs", Rect(100, 300, 130, 20)),
+        PictureLine("Opening hours", Rect(100, 400, 130, 20)),
+    ]
+    tours, hours, prices = places(
+        [node("Harbour tours", 0, 0), node("Opening hours", 0, 100), node("Prices", 0, 130)], lines
+    )
+    assert tours.rect == Rect(100, 300, 130, 20)
+    assert hours.found_by == "text"
+    assert prices.found_by == "position"
+    assert (round(prices.rect.x), round(prices.rect.y)) == (100, 430)
+
+
+def test_a_sign_that_was_not_read_has_the_place_of_the_ink_beside_its_line() -> None:
+    line = PictureLine("Archives", Rect(100, 50, 64, 20), before=InkSign(84, 90))
+    arrow, archives = places([node("»", 0, 0), node("Archives", 24, 0)], [line])
+    assert (arrow.rect, arrow.found_by) == (Rect(83, 50, 8, 20), "position")
+    assert archives.rect == Rect(100, 50, 64, 20)
+
+
+def test_a_link_in_a_sentence_begins_and_ends_at_the_gaps_of_its_line() -> None:
+    line = PictureLine("Read the terms first", Rect(100, 50, 160, 20), (InkGap(128, 136), InkGap(190, 222)))
+    _, link, after = places([node("Read", 0, 0), node("theterms", 40, 0), node("first", 112, 0)], [line])
+    assert (round(link.rect.x, 1), round(link.rect.right, 1)) == (135.2, 190.8)
+    assert round(after.rect.x, 1) == 221.2
