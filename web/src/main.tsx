@@ -18,6 +18,7 @@ import "./style/prose.css";
 import "./style/tool.css";
 import "./style/composer.css";
 import "./style/files.css";
+import "./style/timeline.css";
 import "./style/events.css";
 import "./style/start.css";
 import "./style/stage.css";
@@ -27,6 +28,9 @@ import "./style/code.css";
 import "./style/history.css";
 import "./style/compare.css";
 import "./style/locks.css";
+import "./style/cause.css";
+import "./style/beside.css";
+import "./style/visual.css";
 
 applyTheme(storedTheme());
 showTooltips();

@@ -84,10 +84,11 @@ test("waiting grows to fifteen seconds and never ends", () => {
 });
 
 test("addresses", () => {
-  expect(parse("#/session/a%2Fb/events")).toEqual({ view: "session", id: "a/b", tab: "events" });
-  expect(parse("#/project/p/code/v")).toEqual({ view: "project", id: "p", tab: "code", version: "v" });
+  expect(parse("#/session/a%2Fb/events")).toEqual({ view: "session", id: "a/b", tab: "events", event: null });
+  expect(parse("#/project/p/code/v")).toEqual({ view: "project", id: "p", tab: "code", version: "v", file: null });
+  expect(parse("#/session/s/events/12")).toEqual({ view: "session", id: "s", tab: "events", event: 12 });
   expect(parse("#nonsense")).toEqual({ view: "start" });
-  expect(parse("#/session/100%/chat")).toEqual({ view: "session", id: "100%", tab: "chat" });
+  expect(parse("#/session/100%/chat")).toEqual({ view: "session", id: "100%", tab: "chat", event: null });
 });
 
 test("a prompt of an address, of words, and of files", () => {

@@ -31,6 +31,10 @@ export interface AgentsView {
   agents: AgentView[];
 }
 
+export interface AgreeBody {
+  digest: string;
+}
+
 export interface AnswerBody {
   answer: string;
 }
@@ -40,8 +44,19 @@ export interface BaseBody {
   variant: number;
 }
 
+export interface BeginBody {
+  title: string;
+}
+
 export interface BlobView {
   blob: string;
+}
+
+export interface BranchView {
+  branch: string;
+  base: string;
+  changed: string[];
+  commits: number;
 }
 
 export interface Budget {
@@ -79,6 +94,42 @@ export interface CaptureOptions {
   full_page?: boolean;
 }
 
+export interface Cause {
+  path: string;
+  tag: string;
+  text: string;
+  place: CausePlace | null;
+  lines: CauseLines[];
+  writings: Writing[];
+}
+
+export interface CauseLine {
+  number: number;
+  text: string;
+  writing: number;
+}
+
+export interface CauseLines {
+  file: string;
+  kind: "markup" | "style";
+  lines: CauseLine[];
+  cut: number;
+}
+
+export interface CausePlace {
+  picture: string;
+  width: number;
+  height: number;
+  rect: [number, number, number, number];
+  found_by: "position" | "shape" | "text";
+  likeness: number;
+}
+
+export interface CauseQuery {
+  path: string;
+  page?: string;
+}
+
 export interface ChangeView {
   path: string;
   kind: "changed" | "created" | "deleted";
@@ -93,6 +144,19 @@ export interface ChangesView {
 
 export interface ClientToolsView {
   tools: ToolDefinition[];
+}
+
+export interface CommandsView {
+  dev: string;
+  script: string;
+  install: string;
+  test: string;
+  digest: string;
+  agreed: boolean;
+}
+
+export interface CommitBody {
+  message: string;
 }
 
 export interface ComparedFolders {
@@ -179,6 +243,10 @@ export interface DiffQuery {
   against: string;
 }
 
+export interface DiffView {
+  diff: string;
+}
+
 export interface DifferenceView {
   kind: string;
   box: [number, number, number, number];
@@ -209,6 +277,25 @@ export interface ElementBody {
   page?: string;
   style?: Record<string, string>;
   attributes?: Record<string, string>;
+}
+
+export interface ElementChangeBody {
+  element: RenderedBody;
+  text?: string | null;
+  before?: string;
+  style?: Record<string, string>;
+  rules?: Record<string, string>;
+  attributes?: Record<string, string>;
+  move?: MoveBody | null;
+}
+
+export interface ElementsBody {
+  kind: "elements";
+  base: BaseBody;
+  changes: ElementChangeBody[];
+  page?: string;
+  width?: number;
+  below?: number;
 }
 
 export type Empty = JsonObject;
@@ -350,12 +437,24 @@ export interface ForkedResult {
   is_error?: boolean;
 }
 
+export interface GalleryItem {
+  name: string;
+  title: string;
+  description: string;
+  stack: string;
+  thumbnail: string;
+}
+
 export interface HealthView {
   status: string;
   version?: string | null;
   sandbox?: string | null;
   exchanges?: number | null;
   tasks?: Record<string, number> | null;
+}
+
+export interface HostBody {
+  host: string;
 }
 
 export interface Hunk {
@@ -396,6 +495,12 @@ export interface InputDifference {
   right_summary: string;
   left_value: Json;
   right_value: Json;
+}
+
+export interface JobView {
+  command: string;
+  status: "failed" | "passed" | "running";
+  output: string;
 }
 
 export interface JudgementBody {
@@ -500,6 +605,11 @@ export interface ModelsView {
   fixed?: boolean;
 }
 
+export interface MoveBody {
+  target: RenderedBody;
+  place: "after" | "before";
+}
+
 export interface NewDesignSystem {
   name?: string;
   content?: string;
@@ -548,6 +658,13 @@ export interface PageBody {
   action: "add" | "delete" | "rename";
   path?: string;
   name?: string;
+}
+
+export interface PartBody {
+  path: string;
+  place?: "after" | "before" | "replace";
+  source: BaseBody;
+  source_path: string;
 }
 
 export interface PendingView {
@@ -642,6 +759,17 @@ export interface Pruned {
   freed_bytes: number;
 }
 
+export interface PullRequestBody {
+  title: string;
+  body?: string;
+  draft?: boolean;
+}
+
+export interface PullRequestView {
+  number: number;
+  url: string;
+}
+
 export interface PushBody {
   remote: string;
   branch?: string;
@@ -674,6 +802,12 @@ export interface Reason {
   effort?: "high" | "low" | "max" | "medium" | "minimal" | "none" | "xhigh" | null;
   budget?: number | null;
   visible?: boolean;
+}
+
+export interface RenderedBody {
+  path: string;
+  source?: string;
+  template?: string;
 }
 
 export interface ReplayBody {
@@ -716,6 +850,32 @@ export interface ReportsView {
   reports_directory?: string;
 }
 
+export interface RepositoriesView {
+  repositories: RepositorySummary[];
+}
+
+export interface RepositorySummary {
+  name: string;
+  framework: string;
+  status: "failed" | "running" | "starting" | "stopped";
+}
+
+export interface RepositoryView {
+  name: string;
+  framework: string;
+  installed: boolean;
+  commands: CommandsView | null;
+  status: "failed" | "running" | "starting" | "stopped";
+  preview: string;
+  output: string;
+  install: JobView | null;
+  test: JobView | null;
+  branch: BranchView | null;
+  proposed_hosts: string[];
+  refused_hosts: string[];
+  allowed_hosts: string[];
+}
+
 export interface RestoreBody {
   kind: "restore";
   base: BaseBody;
@@ -740,6 +900,7 @@ export interface RevisionsView {
 
 export interface RewindBody {
   seq: number;
+  files?: boolean;
 }
 
 export interface ScoreView {
@@ -934,6 +1095,7 @@ export interface StudioView {
   figma: "" | "environment" | "file" | "keyring";
   design_systems: string[];
   examples: Example[];
+  gallery: GalleryItem[];
 }
 
 export interface Submission {
@@ -1069,4 +1231,19 @@ export interface VersionView {
 
 export interface WorkspacesView {
   workspaces: string[];
+}
+
+export interface Writing {
+  author: "draft" | "model" | "person" | "start";
+  version: string;
+  number: number;
+  variant: number;
+  kind: "create" | "edit" | "import" | "restore" | "update";
+  time: number;
+  request: string;
+  session: string;
+  seq: number;
+  exchange: string;
+  model: string;
+  tool: string;
 }

@@ -1,7 +1,7 @@
 /** Calls of the API about projects of the studio. */
 
-import type { Diffs, NewProject, ProjectsView, ProjectView, QueuedChangeView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
-import type { EditBody, ElementBody, PageBody, PushResult, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
+import type { Cause, Diffs, NewProject, ProjectsView, ProjectView, QueuedChangeView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
+import type { EditBody, ElementBody, ElementsBody, PageBody, PartBody, PushResult, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
 import { filePath, type HttpClient, queryOf } from "./http.js";
 
 /** One variant of a version. */
@@ -33,7 +33,7 @@ export class ProjectsApi {
     return this.http.remove(this.http.route("projects", id));
   }
 
-  addVersion(id: string, body: UpdateBody | EditBody | ElementBody | PageBody | RestoreBody): Promise<VersionView> {
+  addVersion(id: string, body: UpdateBody | EditBody | ElementBody | ElementsBody | PageBody | RestoreBody): Promise<VersionView> {
     return this.http.post(this.http.route("projects", id, "versions"), body);
   }
 
@@ -110,6 +110,16 @@ export class ProjectsApi {
 
   score(id: string, base: Base): Promise<ScoreView> {
     return this.http.get(this.at(id, base, "score"));
+  }
+
+  /** Where an element of a page comes from; `path` is its selector as the preview reports it. */
+  cause(id: string, base: Base, path: string, page = ""): Promise<Cause> {
+    return this.http.get(this.at(id, base, "cause") + queryOf(page === "" ? { path } : { path, page }));
+  }
+
+  /** Put an element of another variant into this one, with the rules that style it. */
+  addPart(id: string, base: Base, body: PartBody): Promise<VersionView> {
+    return this.http.post(this.at(id, base, "parts"), body);
   }
 
   /** The address of a screenshot. */

@@ -84,8 +84,9 @@ export class SessionsApi {
     return this.http.get(this.at(id, "compare", other));
   }
 
-  rewind(id: string, seq: number): Promise<SessionView> {
-    return this.http.post(this.at(id, "rewind"), { seq });
+  /** Goes back to an event; with `files`, the files that the session changed are as they were then. */
+  rewind(id: string, seq: number, files = false): Promise<SessionView> {
+    return this.http.post(this.at(id, "rewind"), files ? { seq, files } : { seq });
   }
 
   /** Begin anew: the conversation is emptied, the log and the files stay. */

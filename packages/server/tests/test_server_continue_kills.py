@@ -106,7 +106,7 @@ async def _prove(server: Server, sessions: list[str], requests: int) -> None:
         assert [(end.status, end.turns) for end in ends] == [("completed", TURNS)] * KILLS
         _prove_results(log, done)
     await store.close()
-    assert starts <= requests <= starts + KILLS * SESSIONS
+    assert abs(requests - starts) <= KILLS * SESSIONS  # a kill may come between a start and its request, either way
 
 
 def _prove_results(log: list[Event], done: "Counter[str]") -> None:

@@ -10,6 +10,7 @@ from stream_readers import ENDS, Copy, receive_until, sse_frames
 
 from heald.core.json import loads
 from heald_server.dialects.registry import load_dialects
+from heald_server.streams import websocket
 from serving_parts import S, Served, served
 
 BAD: dict[str, str] = {
@@ -26,6 +27,12 @@ BAD: dict[str, str] = {
     "evt_1-1-1": "garbage",
 }
 OTHERS = [name for name in load_dialects() if name != "native"]
+
+
+@pytest.fixture
+def patient_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sockets wait long for the first message: on a busy machine a cursor that is sent at once arrives late."""
+    monkeypatch.setattr(websocket, "_FIRST_MESSAGE_SECONDS", 60.0)
 
 
 async def _answered(server: Served) -> str:
@@ -64,6 +71,7 @@ async def test_a_bad_cursor_resets_a_native_client_and_the_stream_goes_on(tmp_pa
         assert later[-1].json["exchange"] == accepted["exchange"]
 
 
+@pytest.mark.usefixtures("patient_sockets")
 async def test_a_bad_cursor_resets_a_native_socket(tmp_path: Path) -> None:
     async with served(tmp_path) as server:
         session = await _answered(server)
@@ -83,6 +91,7 @@ async def test_a_bad_cursor_resets_a_native_socket(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dialect", OTHERS)
+@pytest.mark.usefixtures("patient_sockets")
 async def test_a_bad_cursor_is_refused_in_other_dialects(dialect: str, tmp_path: Path) -> None:
     async with served(tmp_path) as server:
         session = await _answered(server)

@@ -91,7 +91,8 @@ export function Composer({ session, conversation }: Props) {
   );
 }
 
-function Queue({ session, conversation }: Props) {
+/** The requests that wait until the current one is done. */
+export function Queue({ session, conversation }: Props) {
   if (conversation.queue.size === 0) return null;
   return (
     <ul className="queue" aria-label="Waiting requests">

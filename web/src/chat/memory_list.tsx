@@ -23,7 +23,7 @@ export function MemoryList({ session }: { session: string }) {
   return (
     <section className="stack" aria-label="Memory">
       <span>Memory</span>
-      {last.length === 0 && <span className="muted">Nothing is remembered.</span>}
+      {last.length === 0 && <span className="muted">Nothing is remembered yet. Facts that the agent notes are listed here.</span>}
       {last.map((fact) => (
         <FactRow
           key={`${fact.id}-${fact.text}`}

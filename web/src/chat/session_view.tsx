@@ -19,16 +19,19 @@ import { Composer } from "./composer";
 import { Files } from "./files";
 import { SessionSettings } from "./session_settings";
 import { Thread } from "./thread";
+import { Timeline } from "./timeline";
 
 const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
-type Tab = "chat" | "files" | "events";
+type Tab = "chat" | "files" | "timeline" | "events";
 
-export function SessionView({ id, tab }: { id: string; tab: string }) {
+const SIDES: Record<Exclude<Tab, "chat">, string> = { files: "Files", timeline: "Timeline", events: "Events" };
+
+export function SessionView({ id, tab, event }: { id: string; tab: string; event: number | null }) {
   const followed = useFollowed(id);
   const info = useFetched(id, () => sessions.one(id));
   const [settings, setSettings] = useState(false);
-  const side: Tab = tab === "files" || tab === "events" ? tab : "chat";
+  const side: Tab = tab === "files" || tab === "timeline" || tab === "events" ? tab : "chat";
   const branch = useCallback(
     (item: UserItem, text: string) => {
       const images = item.message.content.filter((block) => block.type === "image" || block.type === "file");
@@ -101,6 +104,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
           choices={[
             { value: "chat", label: "Chat", icon: "chat" },
             { value: "files", label: changed > 0 ? `Files ${changed}` : "Files", icon: "file" },
+            { value: "timeline", label: "Timeline", icon: "history" },
             { value: "events", label: "Events", icon: "pulse" },
           ]}
         />
@@ -112,13 +116,15 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
           <Composer session={id} conversation={conversation} />
         </div>
         {side !== "chat" && (
-          <aside className="session-side" aria-label={side === "files" ? "Files" : "Events"}>
+          <aside className="session-side" aria-label={SIDES[side]}>
             <Boundary level="panel" resetKey={side}>
               {side === "files" ? (
                 <Files session={id} conversation={conversation} />
+              ) : side === "timeline" ? (
+                <Timeline session={id} conversation={conversation} />
               ) : (
                 <Suspense fallback={<div className="empty">Loading…</div>}>
-                  <Inspector session={id} conversation={conversation} />
+                  <Inspector key={event} session={id} conversation={conversation} at={event} />
                 </Suspense>
               )}
             </Boundary>

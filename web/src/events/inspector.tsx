@@ -14,11 +14,18 @@ import { WhatIf } from "./what_if";
 
 const LAYERS: readonly Layer[] = ["stream", "state", "message", "exchange"];
 
-export function Inspector({ session, conversation }: { session: string; conversation: Conversation }) {
+interface Props {
+  session: string;
+  conversation: Conversation;
+  /** The event that is shown first, by its number. */
+  at?: number | null;
+}
+
+export function Inspector({ session, conversation, at = null }: Props) {
   const [view, setView] = useState<"log" | "waterfall">("log");
   const [hidden, setHidden] = useState<ReadonlySet<Layer>>(new Set());
   const [words, setWords] = useState("");
-  const [chosen, setChosen] = useState<LogEvent | null>(null);
+  const [picked, setChosen] = useState<LogEvent | null | undefined>(undefined); // undefined until somebody chooses
   const [forking, setForking] = useState(false);
   const search = useDeferredValue(words.trim().toLowerCase());
   const version = useDeferredValue(conversation.version);
@@ -27,6 +34,7 @@ export function Inspector({ session, conversation }: { session: string; conversa
     // oxlint-disable-next-line react/exhaustive-deps -- events are added in place; the version says that there are more
     [conversation, version, hidden, search],
   );
+  const chosen = picked === undefined ? (conversation.events.find((event) => event.seq === at) ?? null) : picked;
   return (
     <div className="inspector">
       <div className="panel-bar row wrap">
@@ -70,7 +78,8 @@ export function Inspector({ session, conversation }: { session: string; conversa
           label="Events"
           rows={rows}
           height={26}
-          follow
+          follow={at === null}
+          at={at === null ? -1 : rows.findIndex((event) => event.seq === at)}
           render={(event) => (
             <button
               key={event.seq}
@@ -89,9 +98,9 @@ export function Inspector({ session, conversation }: { session: string; conversa
       {chosen !== null && view === "log" && (
         <div className="event-detail">
           <div className="row">
-            <h3 className="grow">
+            <h2 className="grow">
               {chosen.seq} {chosen.type}
-            </h3>
+            </h2>
             <span className="faint mono">{new Date(chosen.time * 1000).toISOString()}</span>
             <Button small icon="branch" onClick={() => setForking(true)}>
               What if…

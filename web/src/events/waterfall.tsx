@@ -11,7 +11,7 @@ export function Waterfall({ conversation, version }: { conversation: Conversatio
   const spans = useMemo(() => spansOf(conversation.events), [conversation, version]);
   const now = conversation.events.at(-1)?.time ?? 0;
   const parts = useMemo(() => grouped(spans), [spans]);
-  if (spans.length === 0) return <div className="empty">Nothing has run yet.</div>;
+  if (spans.length === 0) return <div className="empty">Nothing has run yet. Send a message: its model turns and tool calls are timed here.</div>;
   return <Rows label="Timings" rows={parts} height={28} render={(part) => <Bar key={part.span.key} part={part} now={now} />} />;
 }
 

@@ -18,8 +18,8 @@ const LABELS: Record<Part, string> = { model: "Model", prompt: "Prompt", result:
 
 /** What becomes of the session, in a sentence. */
 const HINTS: Record<Part, string> = {
-  model: "The turn of this event is asked of another model, and so are all later ones.",
-  prompt: "The exchange of this event is run anew with another request.",
+  model: "Another model answers from this turn on.",
+  prompt: "The exchange of this event runs again with another request.",
   result: "The call gets another result, and the model continues with it. The tool does not run.",
   approval: "The call is run or refused. A call that is allowed does run.",
 };

@@ -167,7 +167,7 @@ export class Transcript {
         return;
       }
       case "session_resumed":
-        if (!this.forked) this.notice(event.seq, "info", "The server was restarted; the session goes on from here.", null);
+        if (!this.forked) this.notice(event.seq, "info", "The server was restarted; the session continues from here.", null);
         this.forked = false;
         return;
       case "error_message":

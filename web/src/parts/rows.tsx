@@ -1,6 +1,6 @@
 /** Very many rows of the same height. */
 
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 
 interface Props<T> {
   rows: readonly T[];
@@ -9,9 +9,11 @@ interface Props<T> {
   label: string;
   /** Keep the last row in view as long as it is. */
   follow?: boolean;
+  /** The row that is brought into view once it is there; -1 for none. */
+  at?: number;
 }
 
-export function Rows<T>({ rows, height, render, label, follow = false }: Props<T>) {
+export function Rows<T>({ rows, height, render, label, follow = false, at = -1 }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(follow);
   const [view, setView] = useState({ top: 0, height: 600 });
@@ -26,6 +28,11 @@ export function Rows<T>({ rows, height, render, label, follow = false }: Props<T
     const element = box.current;
     if (follow && atEnd.current && element !== null) element.scrollTop = element.scrollHeight;
   }, [rows.length, follow]);
+  const isThere = at >= 0;
+  const showRow = useEffectEvent(() => box.current?.scrollTo({ top: Math.max(0, (at - 3) * height) }));
+  useEffect(() => {
+    if (isThere) showRow();
+  }, [isThere]);
   const first = Math.max(0, Math.floor(view.top / height) - 10);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / height) + 10);
   return (
@@ -43,7 +50,7 @@ export function Rows<T>({ rows, height, render, label, follow = false }: Props<T
     >
       <div style={{ height: rows.length * height, position: "relative" }}>
         <div style={{ position: "absolute", top: first * height, left: 0, right: 0 }}>
-          {rows.slice(first, last).map((row, at) => render(row, first + at))}
+          {rows.slice(first, last).map((row, index) => render(row, first + index))}
         </div>
       </div>
     </div>

@@ -15,6 +15,7 @@ import { logInWith, readToken } from "../wire/login";
 import { whenSignedOut } from "../wire/rest";
 import { openSocket } from "../wire/socket";
 import { AwayBanner } from "./away";
+import { Help } from "./help";
 import { MenuContext } from "./menu_context";
 import { Palette } from "./palette";
 import { type Route, useRoute } from "./route";
@@ -26,6 +27,7 @@ const ProjectPage = lazyPart("project", () => import("../studio/project").then((
 const Settings = lazyPart("settings", () => import("./settings").then((module) => module.Settings));
 const CompareSessions = lazyPart("compare_sessions", () => import("../chat/compare_sessions").then((module) => module.CompareSessions));
 const Decide = lazyPart("decide", () => import("../chat/decide").then((module) => module.Decide));
+const RepositoryPage = lazyPart("repository", () => import("../repository/repository_page").then((module) => module.RepositoryPage));
 const SessionList = lazyPart("session_list", () => import("./session_list").then((module) => module.SessionList));
 
 /** Projects and sessions have titles of their own. */
@@ -104,6 +106,7 @@ function Signed() {
         </main>
       </div>
       <Palette />
+      <Help />
     </LiveContext>
   );
 }
@@ -113,11 +116,13 @@ function View({ route }: { route: Route }) {
     case "start":
       return <Start />;
     case "session":
-      return <SessionView key={route.id} id={route.id} tab={route.tab} />;
+      return <SessionView key={route.id} id={route.id} tab={route.tab} event={route.event} />;
     case "project":
-      return <ProjectPage key={route.id} id={route.id} version={route.version} tab={route.tab} />;
+      return <ProjectPage key={route.id} id={route.id} version={route.version} tab={route.tab} file={route.file} />;
     case "compare":
       return <CompareSessions key={`${route.left} ${route.right}`} left={route.left} right={route.right} />;
+    case "repository":
+      return <RepositoryPage key={route.name} name={route.name} tab={route.tab} />;
     case "decide":
       return <Decide key={route.id} id={route.id} />;
     case "sessions":

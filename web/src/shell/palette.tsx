@@ -100,7 +100,7 @@ function Opened({ onClose }: { onClose(): void }) {
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p className="faint palette-none">Nothing of that name.</p>}
+      {entries.length === 0 && <p className="faint palette-none">Nothing found. Try fewer words.</p>}
     </dialog>
   );
 }

@@ -4,8 +4,9 @@ import { useEffect, useState } from "react";
 
 export type Route =
   | { view: "start" }
-  | { view: "session"; id: string; tab: string }
-  | { view: "project"; id: string; version: string | null; tab: string }
+  | { view: "session"; id: string; tab: string; event: number | null }
+  | { view: "project"; id: string; version: string | null; tab: string; file: string | null }
+  | { view: "repository"; name: string; tab: string }
   | { view: "decide"; id: string }
   | { view: "compare"; left: string; right: string }
   | { view: "sessions" }
@@ -15,11 +16,13 @@ export function parse(hash: string): Route {
   const [view, id, ...rest] = hash.replace(/^#\/?/, "").split("/").map(decoded);
   switch (view) {
     case "session":
-      return id ? { view: "session", id, tab: rest[0] ?? "chat" } : { view: "start" };
+      return id ? { view: "session", id, tab: rest[0] ?? "chat", event: Number(rest[1]) || null } : { view: "start" };
     case "project":
-      return id ? { view: "project", id, version: rest[1] ?? null, tab: rest[0] ?? "preview" } : { view: "start" };
+      return id ? { view: "project", id, version: rest[1] ?? null, tab: rest[0] ?? "preview", file: rest[2] ?? null } : { view: "start" };
     case "compare":
       return id && rest[0] ? { view: "compare", left: id, right: rest[0] } : { view: "sessions" };
+    case "repository":
+      return id ? { view: "repository", name: id, tab: rest[0] ?? "chat" } : { view: "start" };
     case "decide":
       return id ? { view: "decide", id } : { view: "sessions" };
     case "sessions":
@@ -46,6 +49,12 @@ export function address(...names: string[]): string {
 
 export function go(...names: string[]): void {
   location.hash = address(...names);
+}
+
+/** Whether the page shows a project, at any version and tab of it. */
+export function isProjectShown(id: string): boolean {
+  const route = parse(location.hash);
+  return route.view === "project" && route.id === id;
 }
 
 export function useRoute(): Route {

@@ -56,7 +56,7 @@ export function SessionList() {
             </a>
           </li>
         ))}
-        {listed.length === 0 && <li className="faint">No sessions.</li>}
+        {listed.length === 0 && <li className="faint">{search === "" ? "No sessions yet. New, in the menu, starts one." : "No title has these words. Search in the menu reads the messages too."}</li>}
       </ul>
       {next !== null && <Button onClick={more}>Show more</Button>}
     </div>

@@ -12,22 +12,8 @@ import { health, models, providers, type ProviderView, studio, type StudioView, 
 import { logOut } from "../wire/login";
 import { type Fetched, useFetched } from "./fetched";
 import { ProviderRow } from "./provider_keys";
+import { ShortcutList } from "./shortcut_list";
 import { useTheme } from "./theme";
-
-const KEYS = [
-  ["Enter", "Send; with Shift a new line"],
-  ["Ctrl+K", "All commands and projects"],
-  ["/", "Go to the message box"],
-  ["Escape", "Leave full screen, selecting or a menu; stop the agent while its message box is in use"],
-  ["1 … 9", "Choose a variant; with Alt also while writing"],
-  ["[ and ]", "Earlier and later version"],
-  ["U", "Undo the version that is shown"],
-  ["F", "Preview in full screen"],
-  ["Z", "Preview fitted or in full size"],
-  ["R", "Reload the preview"],
-  ["E", "Select and edit: arrow keys walk, Enter chooses"],
-  ["Ctrl+S", "Save the edited files as a new version"],
-] as const;
 
 /** Figma as a row among the providers: its token is kept as their keys are. */
 function figmaRow(origin: StudioView["figma"]): ProviderView {
@@ -129,14 +115,7 @@ export function Settings() {
       </section>
       <section className="card stack" aria-labelledby="keys">
         <h2 id="keys">Keyboard</h2>
-        <ul className="plain-list">
-          {KEYS.map(([keys, words]) => (
-            <li key={keys} className="row">
-              <span className="grow">{words}</span>
-              <kbd>{keys}</kbd>
-            </li>
-          ))}
-        </ul>
+        <ShortcutList />
       </section>
       <section className="card row wrap">
         <span className="grow muted">

@@ -2,6 +2,7 @@
 
 import icon from "../icon.svg";
 import { useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { useConnection, useLive } from "../live/hooks";
 import { Button, IconButton } from "../parts/button";
 import { Confirm } from "../parts/dialog";
@@ -10,6 +11,7 @@ import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { showFailure } from "../parts/toasts";
 import { isBuilding, projects, type ProjectView, sessions, type SessionView } from "../wire/api";
+import { showHelp } from "./help";
 import { type Listed, useListed } from "./listed";
 import { Rename } from "./rename";
 import { address, go, type Route } from "./route";
@@ -70,7 +72,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={reload} onClose={onClose} />
         ))}
-        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? "Nothing found. Try fewer words." : "Nothing here yet. Build a page or start a conversation; it is listed here."}</li>}
         {hits.map((hit) => (
           <li key={hit.key} className="text-hit">
             <a href={hit.href} onClick={onClose}>
@@ -91,6 +93,16 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
           <Icon name="gear" />
           Settings
         </a>
+        <Button
+          look="quiet"
+          icon="question"
+          onClick={() => {
+            flushSync(onClose); // the focus is at the button of the menu when the dialog opens, and comes back to it
+            showHelp();
+          }}
+        >
+          Help
+        </Button>
       </div>
     </nav>
   );
@@ -169,7 +181,7 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
       {deleting && (
         <Confirm
           title={`Delete “${entry.title || "Untitled"}”?`}
-          text="Its conversation and files are gone for good."
+          text="Its conversation and files are deleted permanently."
           action="Delete"
           onConfirm={drop}
           onClose={() => setDeleting(false)}

@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon";
 import { useKeptText } from "../parts/kept";
 import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { RepositoryLinks } from "../repository/repository_links";
 import { address, go } from "../shell/route";
 import { models, type Permissions, sessions, workspaces } from "../wire/api";
 import type { Written } from "./start";
@@ -113,6 +114,7 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
           </>
         )}
       </Box>
+      {offer?.fixed !== true && <RepositoryLinks names={folders.value?.workspaces ?? []} />}
       {noWords && (
         <p className="note" data-testid="no-key">
           <Icon name="info" size={14} />

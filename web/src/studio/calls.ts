@@ -1,5 +1,6 @@
 /** Calls of the studio that the client has no methods for. */
 
+import type { ProjectView } from "../wire/api";
 import { get, post, put, remove, route } from "../wire/rest";
 
 export interface KeyTest {
@@ -32,3 +33,6 @@ export const keys = {
   remove: (provider: string) => remove(route("providers", provider, "key")),
   test: (provider: string) => post<KeyTest>(route("providers", provider, "test")),
 };
+
+/** A project of one's own from a finished one of the gallery. */
+export const openFinished = (name: string) => post<ProjectView>(route("studio", "gallery", name));

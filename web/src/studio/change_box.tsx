@@ -26,6 +26,8 @@ interface Props {
   /** The session of the variant that is changed. */
   session: string;
   selected: Selected | null;
+  /** Another number puts the cursor into the box. */
+  focus?: number;
   onClear(): void;
   /** The variant is still being built: what is sent waits for it. */
   busy: boolean;
@@ -48,7 +50,7 @@ interface Props {
   onQueue?(change: Parameters<SendChange>): Promise<void>;
 }
 
-export function ChangeBox({ project, version, session, selected, onClear, busy, away, simple, usual, models, inherited, chosenModels, onModels, usage, onSend, waiting = [], onQueue }: Props) {
+export function ChangeBox({ project, version, session, selected, focus = 0, onClear, busy, away, simple, usual, models, inherited, chosenModels, onModels, usage, onSend, waiting = [], onQueue }: Props) {
   const [text, setText] = useKeptText(`change:${project}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
@@ -60,19 +62,18 @@ export function ChangeBox({ project, version, session, selected, onClear, busy, 
   const empty = text.trim() === "" && attachments.length === 0;
 
   useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
+    const pressed = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
       event.preventDefault();
       box.current?.querySelector("textarea")?.focus();
     };
-    document.addEventListener("keydown", focus);
-    return () => document.removeEventListener("keydown", focus);
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
   }, []);
 
-  const selectedPath = selected?.path ?? null; // the same element of a new version takes no focus away
   useEffect(() => {
-    if (selectedPath !== null) box.current?.querySelector("textarea")?.focus();
-  }, [selectedPath]);
+    if (focus > 0) box.current?.querySelector("textarea")?.focus();
+  }, [focus]);
 
   // The queue sends; it is only told when the version that is shown can be changed.
   const send = useEffectEvent(onSend);

@@ -18,6 +18,8 @@ interface Props {
   project: ProjectView;
   base: Base;
   variant: VariantView;
+  /** The file that is shown first; null for the page. */
+  file: string | null;
   away: boolean;
   /** Called when something other than a file was changed, such as a lock. */
   onChanged(): void;
@@ -27,12 +29,12 @@ interface Props {
 type Edits = Record<string, string>;
 const NONE: Edits = {};
 
-export function Code({ project, base, variant, away, onChanged, onSave }: Props) {
+export function Code({ project, base, variant, file, away, onChanged, onSave }: Props) {
   const running = isRunning(variant);
   const followed = useFollowed(running ? variant.session : null);
   const place = `${base.version}.${base.variant}`;
   const listed = useFetched(running ? null : `${variant.session} files`, () => projects.files(project.id, base));
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<string | null>(file);
   const [edits, setEdits] = useKeptValue<Edits>(`edits:${project.id}:${place}`, NONE);
   const [against, setAgainst] = useState("");
   const drafts = followed?.conversation.transcript.drafts.files;
@@ -71,7 +73,7 @@ export function Code({ project, base, variant, away, onChanged, onSave }: Props)
     <div className="code-view">
       <div className="code-side">
         <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(file) => (file in edits ? "edited" : "")} />
-        {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet." : listed.value === null ? "" : "No files."}</p>}
+        {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet. Files appear here as the model writes them." : listed.value === null ? "" : "This variant has no files. Choose another, or describe a change."}</p>}
       </div>
       <div className="code-main">
         <div className="panel-bar row wrap">

@@ -5,7 +5,10 @@ export const PROPERTIES = {
   color: "a colour, such as #0f766e or teal",
   "background-color": "a colour, such as #0f766e or teal",
   "font-size": "a font size, such as 18px or 1.2rem",
+  "font-family": "a font, such as Georgia, serif",
+  "font-weight": "a font weight, such as 400 or bold",
   padding: "a padding, such as 8px or 8px 16px",
+  margin: "a margin, such as 8px or 0 auto",
 } as const;
 
 export type Property = keyof typeof PROPERTIES;

@@ -3,19 +3,30 @@
 import { type ReactNode, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button, IconButton } from "../parts/button";
 import { faultOf, type Property } from "./css_value";
-import type { Element, LiveEdit } from "./frame";
+import type { LiveEdit } from "./frame";
+import type { Device } from "./stage";
+import { changedSides } from "./visual/box_sides";
+import { scopesOf } from "./visual/edit_scope";
+import { type Draft, UNCHANGED } from "./visual/element_draft";
+import type { Selection, Token } from "./visual/picked_element";
+import { TokenSelect } from "./visual/token_select";
 
+/** A change of all selected elements; text and picture are those of the one that the panel shows. */
 export interface ElementEdit {
-  path: string;
   text?: string;
   before?: string;
-  style?: Record<string, string>;
-  attributes?: Record<string, string>;
+  style: Record<string, string>;
+  attributes?: { src: string };
+  /** The change holds in windows narrower than this; 0 is every width. */
+  below: number;
 }
 
 interface Props {
-  path: string;
-  element: Element;
+  selection: Selection;
+  draft: Draft;
+  onDraft(change: (now: Draft) => Draft): void;
+  /** The width of the preview. */
+  device: Device;
   /** Shows the changes in the preview; null shows the page as it is. */
   onPreview(edit: LiveEdit | null): void;
   /** Whether it was applied. */
@@ -25,43 +36,52 @@ interface Props {
   children?: ReactNode;
 }
 
-/** What was written and is not applied yet; what is missing is as in the page. */
-interface Draft {
-  text?: string;
-  source?: string;
-  style: Partial<Record<Property, string>>;
-}
-
-const UNCHANGED: Draft = { style: {} };
-
-export function ElementPanel({ path, element, onPreview, onApply, onClose, children }: Props) {
-  const [draft, setDraft] = useState<Draft>(UNCHANGED);
+export function ElementPanel({ selection, draft, onDraft, device, onPreview, onApply, onClose, children }: Props) {
+  const { primary, others, tokens } = selection;
+  const { element, place } = primary;
   const [busy, setBusy] = useState(false);
-  const current: Record<Property, string> = { color: element.color, "background-color": element.background, "font-size": element.size, padding: element.padding };
+  const scopes = scopesOf(device);
+  const [chosenScope, setChosenScope] = useState<number | null>(null);
+  const scope = scopes.find((candidate) => candidate.below === chosenScope) ?? scopes[0];
+  const current: Record<Property, string> = {
+    color: element.color,
+    "background-color": element.background,
+    "font-size": element.size,
+    "font-family": element.family,
+    "font-weight": element.weight,
+    padding: element.padding,
+    margin: element.margin,
+  };
   const written = (Object.entries(draft.style) as [Property, string][]).filter(([property, value]) => value.trim() !== current[property]);
-  const faults = new Map(written.map(([property, value]) => [property, faultOf(property, value)] as const).filter(([, fault]) => fault !== ""));
-  const style = Object.fromEntries(written.filter(([property]) => !faults.has(property)).map(([property, value]) => [property, value.trim()]));
-  const text = element.text !== null && draft.text !== undefined && draft.text !== element.text ? draft.text : undefined;
-  const source = element.source !== null && draft.source !== undefined && draft.source !== element.source ? draft.source : undefined;
+  const faults = new Map(written.map(([property, value]) => [property, isToken(tokens, value) ? "" : faultOf(property, value)] as const).filter(([, fault]) => fault !== ""));
+  const style = Object.fromEntries(written.filter(([property]) => !faults.has(property)).flatMap(([property, value]) => Object.entries(declarationsOf(property, current[property], value))));
+  const isSingle = others.length === 0;
+  const text = isSingle && element.text !== null && draft.text !== undefined && draft.text !== element.text ? draft.text : undefined;
+  const source = isSingle && element.source !== null && draft.source !== undefined && draft.source !== element.source ? draft.source : undefined;
   const nothing = text === undefined && source === undefined && Object.keys(style).length === 0;
-  const preview = useEffectEvent(() => onPreview(nothing ? null : { path, style, ...(text === undefined ? {} : { text }), ...(source === undefined ? {} : { source }) }));
-  useEffect(() => preview(), [draft, element]);
+  const preview = useEffectEvent(() => {
+    const live = Object.fromEntries(Object.entries(style).map(([name, value]) => [name, tokens.find((token) => token.code === value)?.value ?? value]));
+    const edit: LiveEdit = { path: place.path, others: others.map((picked) => picked.place.path), style: live };
+    onPreview(nothing ? null : { ...edit, ...(text === undefined ? {} : { text }), ...(source === undefined ? {} : { source }) });
+  });
+  useEffect(() => preview(), [draft, selection]);
   const endPreview = useEffectEvent(() => onPreview(null));
   useEffect(() => () => endPreview(), []);
   const apply = () => {
     if (nothing || busy || faults.size > 0) return;
     setBusy(true);
-    const edit: ElementEdit = { path, style };
+    const edit: ElementEdit = { style, below: scope?.below ?? 0 };
     if (text !== undefined) Object.assign(edit, { text, before: element.text });
     if (source !== undefined) edit.attributes = { src: source };
     void onApply(edit)
-      .then((isApplied) => isApplied && setDraft(UNCHANGED))
+      .then((isApplied) => isApplied && onDraft(() => UNCHANGED))
       .finally(() => setBusy(false));
   };
   const field = (property: Property) => ({
     value: draft.style[property] ?? current[property],
     fault: faults.get(property) ?? "",
-    onChange: (value: string) => setDraft((now) => ({ ...now, style: { ...now.style, [property]: value } })),
+    tokens,
+    onChange: (value: string) => onDraft((now) => ({ ...now, style: { ...now.style, [property]: value } })),
   });
   return (
     <form
@@ -74,10 +94,11 @@ export function ElementPanel({ path, element, onPreview, onApply, onClose, child
       }}
     >
       <div className="row">
-        <strong className="grow">Change it by hand</strong>
+        <strong className="grow">{isSingle ? "Change it by hand" : `Change ${others.length + 1} elements`}</strong>
         <IconButton small icon="close" label="Close this panel" onClick={onClose} />
       </div>
-      {element.text !== null && (
+      {primary.copies > 1 && <p className="element-note">One place in the source makes {primary.copies} of these. A change of the look applies to all of them.</p>}
+      {isSingle && element.text !== null && (
         <label className="stack">
           <span>Text</span>
           <textarea
@@ -85,21 +106,36 @@ export function ElementPanel({ path, element, onPreview, onApply, onClose, child
             aria-label="Text"
             rows={2}
             value={draft.text ?? element.text}
-            onChange={(event) => setDraft((now) => ({ ...now, text: event.target.value }))}
+            onChange={(event) => onDraft((now) => ({ ...now, text: event.target.value }))}
           />
         </label>
       )}
-      {element.source !== null && (
-        <Field label="Picture" value={draft.source ?? element.source} fault="" onChange={(value) => setDraft((now) => ({ ...now, source: value }))} />
+      {isSingle && element.source !== null && (
+        <Field label="Picture" value={draft.source ?? element.source} fault="" onChange={(value) => onDraft((now) => ({ ...now, source: value }))} />
       )}
       <div className="element-grid">
         <Colour label="Colour" {...field("color")} />
         <Colour label="Background" {...field("background-color")} />
+        <Field label="Font" token="font" {...field("font-family")} />
         <Field label="Font size" {...field("font-size")} />
+        <Field label="Weight" {...field("font-weight")} />
         <Field label="Padding" {...field("padding")} />
+        <Field label="Margin" {...field("margin")} />
+        {scopes.length > 1 && (
+          <label className="stack">
+            <span>Look applies to</span>
+            <select className="select" aria-label="Look applies to" value={scope?.below ?? 0} onChange={(event) => setChosenScope(Number(event.target.value))}>
+              {scopes.map((candidate) => (
+                <option key={candidate.below} value={candidate.below}>
+                  {candidate.label}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
       </div>
       <div className="row element-foot">
-        <Button disabled={draft === UNCHANGED || busy} onClick={() => setDraft(UNCHANGED)}>
+        <Button disabled={draft === UNCHANGED || busy} onClick={() => onDraft(() => UNCHANGED)}>
           Reset
         </Button>
         <Button look="primary" type="submit" className="grow" disabled={nothing || busy || faults.size > 0}>
@@ -111,15 +147,31 @@ export function ElementPanel({ path, element, onPreview, onApply, onClose, child
   );
 }
 
+/** Whether a value is a token that only the project's own tools know, such as Tailwind. */
+function isToken(tokens: readonly Token[], value: string): boolean {
+  return tokens.some((token) => token.code === value.trim());
+}
+
+/** What is declared for a value; of a space only the sides that change. */
+function declarationsOf(property: Property, before: string, value: string): Record<string, string> {
+  const after = value.trim();
+  if (after !== "" && (property === "padding" || property === "margin")) return changedSides(property, before, after);
+  return { [property]: after };
+}
+
 interface FieldProps {
   label: string;
   value: string;
   /** What is wrong with the value; empty if nothing is. */
   fault: string;
+  /** The project's own colours and fonts. */
+  tokens?: readonly Token[];
+  /** Which of them fit. */
+  token?: Token["kind"];
   onChange(value: string): void;
 }
 
-function Field({ label, value, fault, onChange, children }: FieldProps & { children?: ReactNode }) {
+function Field({ label, value, fault, tokens = [], token, onChange, children }: FieldProps & { children?: ReactNode }) {
   const name = useId();
   return (
     <div className="stack">
@@ -135,6 +187,7 @@ function Field({ label, value, fault, onChange, children }: FieldProps & { child
           onChange={(event) => onChange(event.target.value)}
         />
       </span>
+      {token !== undefined && <TokenSelect label={label} kind={token} tokens={tokens} value={value} onChange={onChange} />}
       {fault !== "" && (
         <span className="field-fault" id={name} role="alert">
           {fault}
@@ -146,8 +199,8 @@ function Field({ label, value, fault, onChange, children }: FieldProps & { child
 
 function Colour(props: FieldProps) {
   return (
-    <Field {...props}>
-      <input type="color" aria-label={`${props.label}: pick`} value={hexOf(props.value)} onChange={(event) => props.onChange(event.target.value)} />
+    <Field token="color" {...props}>
+      <input type="color" aria-label={`${props.label}: pick`} value={hexOf(props.tokens?.find((token) => token.code === props.value)?.value ?? props.value)} onChange={(event) => props.onChange(event.target.value)} />
     </Field>
   );
 }

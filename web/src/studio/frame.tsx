@@ -10,6 +10,8 @@ import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useSta
 import type { Draft } from "../log/drafts";
 import { asDocument } from "./draft";
 import { asPressedKey, type PressedKey } from "./preview_keys";
+import { asSelection, type Selection } from "./visual/picked_element";
+import { asVisualMessage, type VisualMessage } from "./visual/visual_message";
 
 /** A page at an address, or one that is still being written, with the address that its preview will have. */
 export type Source = { src: string } | { draft: Draft; base: string };
@@ -18,13 +20,14 @@ export type Source = { src: string } | { draft: Draft; base: string };
 export type PreviewMessage =
   | { heald: "console"; level: string; message: string }
   | { heald: "error"; message: string }
-  | { heald: "selected"; html: string; path: string; index: number; count?: number; element: Element }
+  | { heald: "selected"; html: string; path: string; index: number; count?: number; selection: Selection }
+  | VisualMessage
   | { heald: "size"; width: number; height: number }
   | { heald: "lost" }
   | { heald: "escape" }
   | ({ heald: "key" } & PressedKey)
   | { heald: "ready" }
-  | { heald: "view"; view: ViewState }
+  | { heald: "view"; question: number; view: ViewState }
   | { heald: "restored" }
   | { heald: "drafted" }
   | { heald: "page"; path: string; missing: boolean }
@@ -41,21 +44,11 @@ interface ViewState {
   [part: string]: unknown;
 }
 
-/** What an element shows, for changing it directly. */
-export interface Element {
-  /** Its text; null if it holds other elements. */
-  text: string | null;
-  /** The address of a picture. */
-  source: string | null;
-  color: string;
-  background: string;
-  size: string;
-  padding: string;
-}
-
 /** A change by hand that is shown before it is applied. */
 export interface LiveEdit {
   path: string;
+  /** The paths of other elements that get the same style. */
+  others: readonly string[];
   text?: string;
   source?: string;
   style: Readonly<Record<string, string>>;
@@ -67,8 +60,12 @@ interface Props {
   /** Changes to load the same again. */
   count?: number;
   selecting?: boolean;
-  /** The path of the selected element; empty if there is none. */
-  selection?: string;
+  /** The paths of the selected elements. */
+  selection?: readonly string[];
+  /** Whether the tree of elements is looked at. */
+  layers?: boolean;
+  /** A message for the page that is shown; another object is sent again. */
+  command?: object | null;
   edit?: LiveEdit | null;
   /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
   pause?: number;
@@ -111,7 +108,9 @@ interface Delivery {
   isLoaded: boolean;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, selection = "", edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
+const NONE: readonly string[] = [];
+
+export function Frame({ source, title, count = 0, selecting = false, selection = NONE, layers = false, command = null, edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ visible: Slot | null; incoming: Slot | null }>({ visible: null, incoming: null });
   const current = useRef(slots);
@@ -123,11 +122,17 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
   const delivery = useRef<Delivery>({ html: null, sent: null, isLoaded: false });
   /** How far the incoming page is: it asks for the view of the visible one, is brought there, and compares once more. */
   const swap = useRef<{ key: number; view: string | null; height: number }>({ key: 0, view: null, height: Infinity });
+  /** The last question for a view. An answer to an earlier one is for a page that is not the incoming one any more, or is not there yet. */
+  const question = useRef({ number: 0, isOpen: false });
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
   const post = useCallback((key: number | undefined, message: object) => {
     box.current?.querySelector<HTMLIFrameElement>(`iframe[data-key="${key ?? 0}"]`)?.contentWindow?.postMessage(message, "*");
   }, []);
+  const askForView = useCallback(() => {
+    question.current = { number: question.current.number + 1, isOpen: true };
+    post(current.current.visible?.key, { heald: "capture", question: question.current.number });
+  }, [post]);
   const deliver = useCallback(() => {
     const { html, sent, isLoaded } = delivery.current;
     const slot = current.current.incoming ?? current.current.visible;
@@ -160,6 +165,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       }
       tries.current = 0;
       keys.current = next.key;
+      question.current.isOpen = false;
       swap.current = { key: next.key, view: null, height: Infinity };
       setSlots((now) => ({ ...now, incoming: next }));
     };
@@ -198,15 +204,17 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       if (inert) {
         swap.current = { ...swap.current, view: "" };
         post(key, { heald: "restore", view: null });
-      } else post(visible.key, { heald: "capture" });
+      } else askForView();
       if (inert || current.current.incoming?.draft === null) window.setTimeout(() => loaded(key), UNRESTORED);
     },
-    [inert, loaded, post],
+    [inert, loaded, post, askForView],
   );
   const onView = useCallback(
-    (view: ViewState) => {
+    (view: ViewState, answered: number) => {
       const { visible, incoming } = current.current;
       if (visible === null || incoming === null || swap.current.key !== incoming.key) return;
+      if (!question.current.isOpen || question.current.number !== answered) return;
+      question.current.isOpen = false;
       // A page that is written anew is shown when it has come to where the reader is.
       const isSameVariant = folderOf(visible.src) === folderOf(incoming.src);
       if (incoming.draft !== null && isSameVariant && view.top > 0 && view.bottom > swap.current.height) return;
@@ -238,6 +246,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
         window.setTimeout(() => {
           if (current.current.incoming?.key !== key) return;
           const next = ++keys.current;
+          question.current.isOpen = false;
           swap.current = { key: next, view: null, height: Infinity };
           setSlots((now) => (now.incoming?.key === key ? { ...now, incoming: { ...now.incoming, key: next } } : now));
         }, pause);
@@ -281,11 +290,11 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           return;
         }
         case "view":
-          if (slot === visible) onView(message.view);
+          if (slot === visible) onView(message.view, message.question);
           return;
         case "restored":
           if (inert) loaded(key);
-          else if (slot === incoming) post(visible?.key, { heald: "capture" }); // the reader may have moved on meanwhile
+          else if (slot === incoming) askForView(); // the reader may have moved on meanwhile
           return;
         case "size":
           if (slot !== null && slot === incoming) {
@@ -305,7 +314,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     };
     window.addEventListener("message", onMessage);
     return () => window.removeEventListener("message", onMessage);
-  }, [onPreviewMessage, loaded, prepare, onView, deliver, post, inert]);
+  }, [onPreviewMessage, loaded, prepare, onView, askForView, deliver, post, inert]);
 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
@@ -313,7 +322,12 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     frame?.contentWindow?.postMessage({ heald: "select", on: selecting }, "*");
   }, [selecting, slots.visible]);
 
-  useEffect(() => postToShown(box.current, { heald: "mark", path: selection }), [selection, slots.visible]);
+  const paths = JSON.stringify(selection); // the list is made anew with every render
+  useEffect(() => postToShown(box.current, { heald: "mark", paths: JSON.parse(paths) as string[] }), [paths, slots.visible]);
+  useEffect(() => postToShown(box.current, { heald: "layers", on: layers }), [layers, slots.visible]);
+  useEffect(() => {
+    if (command !== null) postToShown(box.current, command);
+  }, [command]);
   useEffect(() => postToShown(box.current, { heald: "edit", edit }), [edit, slots.visible]);
 
   const waiting = slots.visible === null;
@@ -385,16 +399,7 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
       return { heald: "error", message: text(said["message"] ?? said["text"], 2000) };
     case "selected": {
       const count = typeof said["count"] === "number" ? { count: Math.trunc(said["count"]) } : {};
-      const look = (typeof said["look"] === "object" && said["look"] !== null ? said["look"] : {}) as Record<string, unknown>;
-      const element: Element = {
-        text: typeof said["text"] === "string" ? text(said["text"], 4000) : null,
-        source: typeof said["source"] === "string" ? text(said["source"], 2000) : null,
-        color: text(look["color"], 60),
-        background: text(look["background"], 60),
-        size: text(look["size"], 40),
-        padding: text(look["padding"], 60),
-      };
-      return { heald: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count, element };
+      return { heald: "selected", html: text(said["html"], 8000), path: text(said["path"], 4000), index: Math.trunc(Number(said["index"])) || 0, ...count, selection: asSelection(said) };
     }
     case "empty":
       return { heald: "empty" };
@@ -410,7 +415,7 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
       return { heald: "drafted" };
     case "view": {
       const view = said["view"];
-      return typeof view === "object" && view !== null && isShort(view) ? { heald: "view", view: asViewState(view as Record<string, unknown>) } : null;
+      return typeof view === "object" && view !== null && isShort(view) ? { heald: "view", question: Number(said["question"]), view: asViewState(view as Record<string, unknown>) } : null;
     }
     case "lost":
       return { heald: "lost" };
@@ -423,6 +428,6 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
     case "size":
       return { heald: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
     default:
-      return null;
+      return asVisualMessage(said);
   }
 }

@@ -1,5 +1,6 @@
 /** A project: its preview, and beside it the variants, the conversation and the box to change it with. */
 
+import type { ElementChangeBody } from "@heald/client";
 import { Suspense, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useConnection, useFollowed, useLive } from "../live/hooks";
 import { Boundary } from "../parts/boundary";
@@ -14,7 +15,7 @@ import { isTyping } from "../parts/typing";
 import { useAway } from "../shell/away";
 import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
-import { go } from "../shell/route";
+import { go, isProjectShown } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
 import { type Base, isBuilding, isRunning, presentVariants, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
@@ -22,7 +23,7 @@ import { ChangeBox } from "./change_box";
 import { Compare } from "./compare";
 import { repairText } from "./console";
 import { type ElementEdit, ElementPanel } from "./element_panel";
-import type { Element, LiveEdit } from "./frame";
+import type { LiveEdit } from "./frame";
 import { History } from "./history";
 import { inheritedModels } from "./inherited_models";
 import { ElementLocks, LockList } from "./locks";
@@ -31,16 +32,22 @@ import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
 import { rememberQueued, useQueuedVersions } from "./queued_here";
 import { beginsWithPage } from "./source";
-import { type Selected, Stage } from "./stage";
+import { type Device, type Selected, Stage, WIDTHS } from "./stage";
+import { StopVariant } from "./stop_variant";
 import { Talk } from "./talk";
 import { VariantCard } from "./variant_card";
+import { UNCHANGED, useElementDraft, withSides } from "./visual/element_draft";
+import { pathsOf, type Selection } from "./visual/picked_element";
+import type { Moved } from "./visual/visual_message";
 
 const Code = lazyPart("code", () => import("./code").then((module) => module.Code));
+const Beside = lazyPart("beside", () => import("./beside/beside").then((module) => module.Beside));
+const CausePanel = lazyPart("cause", () => import("./cause/cause_panel").then((module) => module.CausePanel));
 const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
-type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
+type Tab = "chat" | "preview" | "beside" | "code" | "compare" | "history" | "events";
 
-export function ProjectPage({ id, version: requested, tab }: { id: string; version: string | null; tab: string }) {
+export function ProjectPage({ id, version: requested, tab, file }: { id: string; version: string | null; tab: string; file: string | null }) {
   const fetched = useFetched(id, () => projects.one(id));
   const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
   const [lastVersion, setLastVersion] = useState<string | null>(null);
@@ -65,24 +72,27 @@ export function ProjectPage({ id, version: requested, tab }: { id: string; versi
     fetched.change((now) => withVersion(now, added)); // it is there at once: what waits for it must not overtake it
     fetched.reload();
   };
-  return <Open project={project} version={version} tab={asTab(tab)} onAdded={addVersion} onProject={fetched.set} onChanged={fetched.reload} />;
+  return <Open project={project} version={version} tab={asTab(tab)} file={file} onAdded={addVersion} onProject={fetched.set} onChanged={fetched.reload} />;
 }
 
 interface OpenProps {
   project: ProjectView;
   version: VersionView;
   tab: Tab;
+  /** The file that the code shows first. */
+  file: string | null;
   onAdded(version: VersionView): void;
   onProject(project: ProjectView): void;
   onChanged(): void;
 }
 
-function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProps) {
+function Open({ project, version, tab, file, onAdded, onProject, onChanged }: OpenProps) {
   const offer = useFetched("studio", studio);
   const away = useAway();
   const [indexes, setIndexes] = useState<ReadonlyMap<string, number>>(new Map());
   const [selecting, setSelecting] = useState(false);
   const [selected, setSelected] = useState<Selected | null>(null);
+  const [isCauseShown, setIsCauseShown] = useState(false);
   const [bar, setBar] = useState<HTMLElement | null>(null);
   const narrow = useNarrow();
   const versions = project.versions ?? [];
@@ -97,23 +107,40 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
     },
     [project.id, version.id],
   );
+  const showVariant = (value: string) => {
+    if (value === "beside") show("beside");
+    else {
+      choose(Number(value));
+      if (tab === "beside") show("preview");
+    }
+  };
   const applied = useRef(""); // the version that a change of the selected element made
   useEffect(() => {
-    if (applied.current !== version.id) setSelected(null);
+    if (applied.current === version.id) return;
+    setSelected(null);
     setSelecting(false);
   }, [version.id]);
   useNumbers(present, choose);
-  const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
-  const [element, setElement] = useState<Element | null>(null);
+  const show = useCallback(
+    (next: Tab, to = version.id) => {
+      if (isProjectShown(project.id)) go("project", project.id, next, to); // who left while a change was made is not called back
+    },
+    [project.id, version.id],
+  );
+  const [selection, setSelection] = useState<Selection | null>(null);
+  const paths = selected === null ? [] : pathsOf(selection);
+  const [draft, changeDraft] = useElementDraft(paths.join("\n"));
+  const [device] = useKeptValue<Device>("device", narrow ? "mobile" : "desktop");
   const [page, setPage] = useState("");
   const [liveEdit, setLiveEdit] = useState<LiveEdit | null>(null);
+  const [focusCount, setFocusCount] = useState(0);
   const deselect = useCallback(() => setSelected(null), []);
   const pointed = useCallback(
-    (said: Selected, target: Element) => {
+    (said: Selected, picks: Selection) => {
       // What a script made says itself where it stands in the source; everything else is in the page that is shown.
       setSelected(page === "" || said.html.includes("data-heald-source") ? said : { ...said, file: page });
-      setElement(target);
-      setSelecting(false);
+      setSelection(picks);
+      if (picks.keyed) setFocusCount((now) => now + 1);
     },
     [page],
   );
@@ -142,9 +169,9 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
       throw error;
     }
   };
-  const applyEdit = async (edit: ElementEdit): Promise<boolean> => {
+  const changeElements = async (changes: ElementChangeBody[], below = 0): Promise<boolean> => {
     try {
-      await add({ kind: "element", base, ...edit, page }, undefined, (added) => {
+      await add({ kind: "elements", base, changes, page, width: WIDTHS[device], below }, undefined, (added) => {
         applied.current = added.id;
       });
       return true;
@@ -152,6 +179,20 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
       showFailure(error);
       return false;
     }
+  };
+  const applyEdit = ({ style, below, ...single }: ElementEdit): Promise<boolean> => {
+    if (selection === null) return Promise.resolve(false);
+    const others = selection.others.map((picked) => ({ element: picked.place, style, rules: picked.rules }));
+    return changeElements([{ element: selection.primary.place, style, rules: selection.primary.rules, ...single }, ...others], below);
+  };
+  const moveElement = async ({ element, target, place, path }: Moved): Promise<boolean> => {
+    if (away || draft !== UNCHANGED) {
+      showToast(away ? "The server cannot be reached." : "Apply or reset the other changes of the element before you move it.");
+      return false;
+    }
+    const isMoved = await changeElements([{ element, move: { target, place } }]);
+    if (isMoved) setSelection((now) => (now === null ? null : { ...now, others: [], primary: { ...now.primary, place: { ...now.primary.place, path } } }));
+    return isMoved;
   };
   const travel = (step: "undo" | "redo") => {
     const action = project[step];
@@ -178,6 +219,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
     if (to !== undefined) show(tab, to.id);
   };
   useCommands([
+    { name: "Show variants side by side", icon: "split", disabled: present.length < 2, run: () => show("beside") },
     ...TABS.map((tab) => ({ name: `Show ${tab.label.toLowerCase()}`, icon: tab.icon, run: () => show(tab.value) })),
     { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
     { name: "Later version", icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
@@ -187,7 +229,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
     { name: "Download all files", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
     { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
   ]);
-  if (variant === undefined) return <div className="empty grow">This version has no variants.</div>;
+  if (variant === undefined) return <div className="empty grow">All variants of this version were removed. Undo (U) brings them back.</div>;
   const models = offer.value?.models ?? [];
   const canRetry = !away && (version.kind === "create" || version.kind === "update");
   return (
@@ -221,6 +263,11 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
             />
           </Boundary>
         ))}
+        {present.length > 1 && (
+          <Button small icon="split" className="show-beside" aria-pressed={tab === "beside"} onClick={() => show(tab === "beside" ? "preview" : "beside")}>
+            Side by side
+          </Button>
+        )}
         {failed.length > 1 && (
           <Button small icon="reload" className="retry-failed" disabled={away} onClick={retryFailed}>
             Retry all failed
@@ -237,6 +284,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
           version={version.id}
           session={variant.session}
           selected={selected}
+          focus={focusCount}
           onClear={deselect}
           busy={isRunning(variant)}
           away={away}
@@ -263,17 +311,19 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
             label="Parts of the project"
             value={tab === "chat" && !narrow ? "preview" : tab}
             onChange={(next) => show(next)}
-            choices={narrow ? [CHAT, ...TABS] : TABS}
+            choices={[...(narrow ? [CHAT] : []), ...TABS, ...(tab === "beside" ? [BESIDE] : [])]}
           />
           {present.length > 1 && (
-            <select className="select small only-small" aria-label="Variant" value={variant.index} onChange={(event) => choose(Number(event.target.value))}>
+            <select className={`select small only-small ${tab === "beside" ? "" : "number"}`} aria-label="Variant" value={tab === "beside" ? "beside" : variant.index} onChange={(event) => showVariant(event.target.value)}>
               {present.map((variant) => (
                 <option key={variant.index} value={variant.index}>
                   {variant.index + 1}
                 </option>
               ))}
+              <option value="beside">Side by side</option>
             </select>
           )}
+          <StopVariant project={project.id} base={base} variant={variant} away={away} onActed={onChanged} />
           <div className="bar-slot row grow" ref={setBar} />
         </div>
         <section className="main-view" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
@@ -288,7 +338,10 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                   selecting={selecting}
                   onSelecting={setSelecting}
                   onSelected={pointed}
-                  selection={selected?.path ?? ""}
+                  selection={paths}
+                  onHandled={(style) => changeDraft((now) => (selection === null ? now : withSides(now, selection.primary.element, style)))}
+                  onTyped={(text) => changeDraft((now) => ({ ...now, text }))}
+                  onMoved={moveElement}
                   onLost={deselect}
                   edit={liveEdit}
                   onRetry={canRetry ? retry : null}
@@ -305,15 +358,35 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                         }
                   }
                 >
-                  {selected !== null && element !== null && !away && !isRunning(variant) && (
+                  {selected !== null && isCauseShown && !away && !isRunning(variant) && (
+                    <Suspense fallback={null}>
+                      <CausePanel
+                        project={project.id}
+                        base={base}
+                        path={selected.path ?? ""}
+                        page={page}
+                        models={models}
+                        selecting={selecting}
+                        onSelecting={setSelecting}
+                        onBack={() => setIsCauseShown(false)}
+                        onClose={deselect}
+                      />
+                    </Suspense>
+                  )}
+                  {selected !== null && selection !== null && !isCauseShown && !away && !isRunning(variant) && (
                     <ElementPanel
-                      key={selected.path ?? ""}
-                      path={selected.path ?? ""}
-                      element={element}
+                      key={paths.join("\n")}
+                      selection={selection}
+                      draft={draft}
+                      onDraft={changeDraft}
+                      device={device}
                       onPreview={setLiveEdit}
                       onClose={deselect}
                       onApply={applyEdit}
                     >
+                      <Button small icon="history" onClick={() => setIsCauseShown(true)}>
+                        Where it comes from
+                      </Button>
                       <ElementLocks
                         project={project}
                         base={base}
@@ -321,7 +394,7 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                         onChanged={onChanged}
                         path={selected.path ?? ""}
                         page={page}
-                        hasText={element.text !== null && element.text.trim() !== ""}
+                        hasText={selection.primary.element.text !== null && selection.primary.element.text.trim() !== ""}
                       />
                     </ElementPanel>
                   )}
@@ -332,9 +405,28 @@ function Open({ project, version, tab, onAdded, onProject, onChanged }: OpenProp
                   project={project}
                   base={base}
                   variant={variant}
+                  file={file}
                   away={away}
                   onChanged={onChanged}
                   onSave={async (files) => void (await add({ kind: "edit", base, files }, "code"))}
+                />
+              )}
+              {tab === "beside" && (
+                <Beside
+                  project={project.id}
+                  version={version.id}
+                  variants={present}
+                  models={models}
+                  away={away}
+                  onMade={(made) => {
+                    onAdded(made);
+                    show("preview", made.id);
+                  }}
+                  onAsk={
+                    offer.value?.has_keys === true
+                      ? (target, prompt) => void add({ kind: "update", base: { version: version.id, variant: target }, prompt, variants: 1, models: changeModels.slice(0, 1) }, "preview").catch(showFailure)
+                      : null
+                  }
                 />
               )}
               {tab === "compare" && <Compare project={project} base={base} variant={variant} />}
@@ -371,6 +463,7 @@ function newPageText(name: string, text: string): string {
   return `Add a page “${name}” to the site, in the style of the others, and link to it from the navigation of every page. It shows:\n\n${text}`;
 }
 
+const BESIDE = { value: "beside", label: "Side by side", icon: "split" } as const;
 const CHAT = { value: "chat", label: "Chat", icon: "chat" } as const;
 const TABS = [
   { value: "preview", label: "Preview", icon: "desktop" },
@@ -435,5 +528,5 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
 }
 
 function asTab(tab: string): Tab {
-  return tab === "chat" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
+  return tab === "chat" || tab === "beside" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
 }

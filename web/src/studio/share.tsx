@@ -95,7 +95,7 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
       const commits = pushed.versions === 1 ? "1 commit" : `${pushed.versions} commits`;
       setSaid({ ok: true, text: `The branch ${pushed.branch} ${OUTCOMES[pushed.outcome]}: ${commits}, the newest is ${pushed.commit.slice(0, 10)}.` });
     } catch (error) {
-      setSaid({ ok: false, text: error instanceof ApiError ? error.message : "The server does not answer; try it later." });
+      setSaid({ ok: false, text: error instanceof ApiError ? error.message : "The server does not answer; try again later." });
     } finally {
       setBusy(false);
     }

@@ -1,6 +1,6 @@
 /** The chosen variant, large: at three widths, fitted or in full size, with what goes wrong in it. */
 
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
@@ -12,11 +12,15 @@ import { useCommands } from "../shell/commands";
 import { address as addressOf } from "../shell/route";
 import { isRunning, type Prompt, type VariantView } from "../wire/api";
 import { ErrorList } from "./console";
-import { type Element, Frame, type LiveEdit, type PreviewMessage } from "./frame";
+import { Frame, type LiveEdit, type PreviewMessage } from "./frame";
 import { type PageEdit, Pages } from "./pages";
 import { pressKey } from "./preview_keys";
 import { pageSource, useSource } from "./source";
 import { errorOf } from "./variant_card";
+import { EditHelp } from "./visual/edit_help";
+import { LayerTree } from "./visual/layer_tree";
+import type { Selection } from "./visual/picked_element";
+import type { Layer, Moved } from "./visual/visual_message";
 
 export const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
 export type Device = keyof typeof WIDTHS;
@@ -40,9 +44,15 @@ interface Props {
   bar: HTMLElement | null;
   selecting: boolean;
   onSelecting(on: boolean): void;
-  onSelected(selected: Selected, element: Element): void;
-  /** The path of the selected element; empty if there is none. */
-  selection: string;
+  onSelected(selected: Selected, selection: Selection): void;
+  /** The paths of the selected elements. */
+  selection: readonly string[];
+  /** A handle of the selected element was dragged. */
+  onHandled(style: Readonly<Record<string, string>>): void;
+  /** A text was written in place. */
+  onTyped(text: string): void;
+  /** An element was moved; whether the source was changed so. */
+  onMoved(moved: Moved): Promise<boolean>;
   /** The selected element is not in the page any more. */
   onLost(): void;
   /** A change by hand that is not applied yet. */
@@ -61,7 +71,7 @@ interface Props {
   children?: ReactNode;
 }
 
-export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, selection, onLost, edit, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
+export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, selection, onHandled, onTyped, onMoved, onLost, edit, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
   const pages = variant.pages;
   const first = pages[0]?.path ?? "index.html";
   const [target, setTarget] = useState(page);
@@ -73,6 +83,9 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const [count, setCount] = useState(0);
   const [errors, setErrors] = useState<string[]>([]);
   const [stopped, setStopped] = useState(false);
+  const [layersOpen, setLayersOpen] = useKeptValue("layers", false);
+  const [layers, setLayers] = useState<Layer[]>([]);
+  const [command, setCommand] = useState<object | null>(null);
   const place = `${version}.${variant.index}`;
   useEffect(() => setErrors([]), [place, count]);
   const showLastPage = useEffectEvent(() => setTarget(page)); // a new version is shown at the page that was shown last
@@ -93,6 +106,10 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     if (selecting) onSelecting(false);
     else setFull(false);
   }, [selecting, onSelecting]);
+  const gestures = useRef({ onHandled, onTyped, onMoved });
+  useLayoutEffect(() => {
+    gestures.current = { onHandled, onTyped, onMoved };
+  });
   const onPreviewMessage = useCallback(
     (said: PreviewMessage) => {
       if (said.heald === "escape") escape();
@@ -106,9 +123,12 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       else if (said.heald === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.heald === "lost") onLost();
       else if (said.heald === "selected") {
-        const { heald: _, element, ...selected } = said;
-        onSelected(selected, element);
-      }
+        const { heald: _, selection, ...selected } = said;
+        onSelected(selected, selection);
+      } else if (said.heald === "handled") gestures.current.onHandled(said.style);
+      else if (said.heald === "typed") gestures.current.onTyped(said.text);
+      else if (said.heald === "layers") setLayers(said.layers);
+      else if (said.heald === "moved") void gestures.current.onMoved(said).then((isMoved) => isMoved || setCommand({ heald: "unmove" }));
     },
     [onSelected, onLost, onPage, pages, finished, escape],
   );
@@ -134,6 +154,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     { name: zoom === "fit" ? "Preview: full size" : "Preview: fit to the window", icon: "search", key: "z", run: () => setZoom(zoom === "fit" ? "full" : "fit") },
     { name: "Reload preview", icon: "reload", key: "r", disabled: address === null, run: reload },
     { name: "Select and edit", icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
+    { name: layersOpen ? "Hide the layers" : "Show the layers", icon: "layers", disabled: !selecting, run: () => setLayersOpen(!layersOpen) },
   ]);
   const narrow = useNarrow();
   const list = finished && pages.length > 0 && (
@@ -165,6 +186,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       <span className="grow" />
       {errors.length > 0 && <ErrorList errors={errors} onFix={onFix === null ? null : () => onFix(errors)} />}
       <IconButton icon="pointer" label="Select and edit" name="Edit" hint="Select and edit (E)" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
+      {selecting && <IconButton icon="layers" label="Layers" name="Layers" aria-pressed={layersOpen} onClick={() => setLayersOpen(!layersOpen)} />}
       <IconButton icon="reload" label="Reload preview" name="Reload" hint="Reload preview (R)" disabled={address === null} onClick={reload} />
       {address !== null && (
         <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" data-tip="Open in its own tab">
@@ -184,7 +206,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
         icon="unload"
         label="Unload preview"
         name="Unload"
-        hint="Unload preview: ends the scripts of the page. The variant is built on."
+        hint="Unload preview: ends the scripts of the page. The variant continues to be built."
         className="hide-small"
         disabled={source === null || stopped}
         onClick={() => setStopped(true)}
@@ -196,14 +218,24 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     <div className={`stage ${full ? "full" : ""}`} data-testid="stage">
       {full ? <div className="stage-bar row">{tools}</div> : bar !== null && createPortal(tools, bar)}
       {(pages.length > 1 || missing !== "") && list}
-      {selecting && (
-        <p className="stage-hint" role="status">
-          Click an element, or walk with the arrow keys and choose with Enter. Escape leaves.
-        </p>
-      )}
       {isShowing ? (
         <div className="stage-body">
+          {selecting && layersOpen && (
+            <LayerTree
+              layers={layers}
+              chosen={selection}
+              onPick={(path, more) => setCommand({ heald: "pick", path, more })}
+              onHover={(path) => setCommand({ heald: "hover", path })}
+              onStep={(by) => setCommand({ heald: "step", by })}
+              onClose={() => setLayersOpen(false)}
+            />
+          )}
           <div className="stage-page">
+            {selecting && selection.length === 0 && (
+              <p className="stage-hint" role="status">
+                Click an element, or walk with the arrow keys and choose with Enter. Shift adds another one. Escape leaves.
+              </p>
+            )}
             <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
               <Frame
                 source={source}
@@ -211,6 +243,8 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
                 count={count}
                 selecting={selecting}
                 selection={selection}
+                layers={selecting && layersOpen}
+                command={command}
                 edit={edit}
                 pause={PAUSE}
                 onPreviewMessage={onPreviewMessage}
@@ -218,6 +252,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
             </Fitted>
             {!isRunning(variant) && variant.status !== "completed" && <Notice variant={variant} onRetry={onRetry} />}
           </div>
+          {selecting && selection.length === 0 && <EditHelp />}
           {children}
         </div>
       ) : (
@@ -314,7 +349,7 @@ function Fitted({ width, framed, zoom, children }: FittedProps) {
   const scale = zoom === "full" ? 1 : Math.min(1, inner.width / frameWidth);
   const left = Math.max(0, (room.width - frameWidth * scale) / 2);
   return (
-    <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room">
+    <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room" {...(zoom === "full" ? { tabIndex: 0, role: "group", "aria-label": "Preview in full size" } : {})}>
       <div className="fitted-inner" style={{ width: frameWidth, height: inner.height / scale, transform: `scale(${scale})`, top: margin, left }}>
         {children}
       </div>

@@ -12,15 +12,19 @@ import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
+import { closeTour, useTour } from "../shell/first_visit";
 import { useRecent } from "../shell/listed";
 import { address, go } from "../shell/route";
+import { AGENT_STEPS, STUDIO_STEPS, Tour } from "../shell/tour";
 import { models, projects, type Prompt, type ProjectView, studio, type StudioView } from "../wire/api";
 import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
 import { designSystems } from "./calls";
 import { canDraft, DraftSwitch } from "./draft_switch";
 import { Frame } from "./frame";
+import { Gallery } from "./gallery";
 import { ModelChoice } from "./model_choice";
+import { type Hint, NO_HINT, PictureHint, usesConverter, withHint } from "./picture_hint";
 import { isFigma, isPage, promptOf } from "./prompt";
 import { canRecord, Recorder, Storyboard } from "./recorder";
 import { modelsNamed, usualModelsOf } from "./usual_models";
@@ -52,6 +56,7 @@ export function Start() {
   const noStudio = offer.error !== null && offer.error.status === 404;
   const catalogue = useFetched("models", models);
   const activeMode: Mode = noStudio ? "assist" : (mode ?? (catalogue.value?.fixed === true ? "assist" : "design"));
+  const isTouring = useTour();
   const written: Written = { text, setText, attachments, setAttachments };
   const applyExample = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
@@ -60,30 +65,34 @@ export function Start() {
   };
   const pictures = offer.value !== null && !offer.value.has_keys;
   return (
-    <div className="start">
-      <div className="start-head">
-        <h1>{activeMode === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
-        <p className="muted">{activeMode === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
-        {!noStudio && (
-          <Segmented
-            label="What to do"
-            value={activeMode}
-            onChange={setMode}
-            choices={[
-              { value: "design", label: "Build a page", icon: "grid" },
-              { value: "assist", label: "Assistant", icon: "chat" },
-            ]}
-          />
+    <>
+      <div className="start">
+        <div className="start-head">
+          <h1>{activeMode === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
+          <p className="muted">{activeMode === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
+          {!noStudio && (
+            <Segmented
+              label="What to do"
+              value={activeMode}
+              onChange={setMode}
+              choices={[
+                { value: "design", label: "Build a page", icon: "grid" },
+                { value: "assist", label: "Assistant", icon: "chat" },
+              ]}
+            />
+          )}
+        </div>
+        {activeMode === "design" ? <Design offer={offer.value} {...written} /> : <Assist offer={catalogue.value} {...written} />}
+        {activeMode === "design" && offer.value !== null && (
+          <>
+            <Examples examples={offer.value.examples} pictures={pictures} onChoose={applyExample} />
+            <RecentProjects />
+            <Gallery items={offer.value.gallery} />
+          </>
         )}
       </div>
-      {activeMode === "design" ? <Design offer={offer.value} {...written} /> : <Assist offer={catalogue.value} {...written} />}
-      {activeMode === "design" && offer.value !== null && (
-        <>
-          <Examples examples={offer.value.examples} pictures={pictures} onChoose={applyExample} />
-          <RecentProjects />
-        </>
-      )}
-    </div>
+      {isTouring && (offer.value !== null || noStudio) && <Tour steps={activeMode === "design" ? STUDIO_STEPS : AGENT_STEPS} onClose={closeTour} />}
+    </>
   );
 }
 
@@ -102,6 +111,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [isRequested, setIsRequested] = useState(false); // somebody pressed Enter before the offer was there
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [draft, setDraft] = useKeptValue<boolean>("draft-first", false);
+  const [hint, setHint] = useState<Hint>(NO_HINT); // of these pictures alone
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
   const design = systems.value?.find((candidate) => candidate.id === system);
@@ -118,6 +128,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const prompt = promptOf(text, attachments, eachPage && built !== "svg");
   const picturesAlone = hasPictures(prompt) && prompt.videos === undefined;
   const drafts = picturesAlone && canDraft(offer?.models ?? [], builders, built);
+  const hints = prompt.images !== undefined && prompt.html === undefined && usesConverter(builders, drafts && draft);
+  const asked = hints ? withHint(prompt, hint) : prompt;
   const empty = text.trim() === "" && attachments.length === 0;
   const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
   const isLink = isFigma(prompt.figma ?? "");
@@ -138,7 +150,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
     setBusy(true);
     try {
       const project = await projects.create({
-        prompt: prompt.url === undefined ? prompt : { ...prompt, capture: { ...(width === 0 ? {} : { width }), full_page: whole } },
+        prompt: asked.url === undefined ? asked : { ...asked, capture: { ...(width === 0 ? {} : { width }), full_page: whole } },
         ...(prompt.html === undefined ? { stack: built } : {}),
         variants: count,
         ...(chosen.length > 0 ? { models: chosen } : {}),
@@ -147,6 +159,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       });
       setText((current) => unsentText(current, text));
       setAttachments((current) => unsentAttachments(current, attachments));
+      setHint(NO_HINT);
       go("project", project.id);
     } catch (error) {
       showFailure(error);
@@ -190,6 +203,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             </select>
             <ModelChoice models={offer?.models ?? []} usual={usualModels} chosen={chosen} onChange={setRemembered} />
             {drafts && <DraftSwitch checked={draft} onChange={setDraft} />}
+            {hints && <PictureHint hint={hint} onChange={setHint} />}
             <label className="row variants-count">
               <span className="faint">Variants</span>
               <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
@@ -234,7 +248,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
           </>
         )}
         {!noWords && !imports && canRecord() && <Recorder onRecorded={(file) => void attach(file)} />}
-        {imports && <span className="faint">It becomes the first version as it is. No model is asked.</span>}
+        {imports && <span className="faint">The page becomes version 1 unchanged. No model is called.</span>}
       </Box>
       {attachments
         .filter((attachment) => attachment.kind === "video")
@@ -245,7 +259,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         <p className="note warning" role="alert">
           <Icon name="alert" size={14} />
           <span>
-            Figma shows its designs to a token only. <a href={address("settings")}>Set a token of Figma</a>, or attach the frame as a picture.
+            Reading a design from Figma needs a token. <a href={address("settings")}>Set a Figma token</a>, or attach the frame as a picture.
           </span>
         </p>
       ) : (

@@ -9,7 +9,7 @@ import { withoutSteps } from "./steps";
 const MADE = {
   create: "",
   update: "",
-  import: "This page was imported as it is. Say what to change.",
+  import: "Nobody has asked for a change yet. Describe one below, or press E and click what to change.",
   edit: "This version was edited by hand.",
   restore: "This version is an earlier one, restored.",
 } as const;

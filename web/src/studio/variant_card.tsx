@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
 import { isRunning, projects, type VariantView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
+import { QuestionBadge } from "./question_badge";
 import { useSource } from "./source";
 
 /** Milliseconds between two pictures of a page that grows: not of all at once. */
@@ -71,6 +72,7 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
           <span className="variant-figures numeric">
             <Overall variant={variant} />
             <Mark variant={variant} />
+            {running && <QuestionBadge session={variant.session} />}
             {asked && <Time variant={variant} />}
             <Spent variant={variant} />
           </span>

@@ -6,6 +6,9 @@ import { client } from "./rest";
 export type {
   ActionView,
   Base,
+  Cause,
+  CauseLines,
+  CausePlace,
   Content,
   LockView,
   ProjectView,
@@ -16,6 +19,7 @@ export type {
   VariantView,
   VersionView,
   WhenBusy,
+  Writing,
 } from "@heald/client";
 export type Prompt = api.PromptBody;
 export type SessionSettings = Omit<api.SessionChange, "title">;

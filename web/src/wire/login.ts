@@ -2,10 +2,13 @@
 
 import { client } from "./rest";
 
-/** The token of the address, which is removed from it; null if there is none. */
+/** The token of the address, which is removed from it; null if there is none. The view that stands behind it is opened. */
 export function readToken(): string | null {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token !== null) history.replaceState(null, "", `${location.pathname}${location.search}`);
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const token = fields.get("token");
+  const view = fields.get("open") ?? "";
+  const hash = view.startsWith("/") ? `#${encodeURI(view)}` : "";
+  if (token !== null) history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
   return token;
 }
 

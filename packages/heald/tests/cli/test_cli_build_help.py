@@ -19,7 +19,7 @@ def _options(flag: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_the_help_shows_twelve_options(capsys: pytest.CaptureFixture[str]) -> None:
     common = [name for name in _options("--help", capsys) if name != "--help-all"]
     assert len(common) == 12
-    assert {"--model", "--stack", "--output", "--json"} <= set(common)
+    assert {"--models", "--stack", "--output", "--json"} <= set(common)
     every = _options("--help-all", capsys)
     assert set(common) < set(every)
     assert "--retry-attempts" in every

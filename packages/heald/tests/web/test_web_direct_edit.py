@@ -27,7 +27,9 @@ async def select(visit: Visit, selector: str) -> Locator:
         await page.get_by_role("radio", name="Mobile").click()  # a page that is made smaller cannot be clicked exactly
     await page.get_by_role("button", name="Select and edit").click()
     await stage(visit).locator(selector).click()
-    return page.get_by_role("form", name="Change the element")
+    panel = page.get_by_role("form", name="Change the element")
+    await panel.get_by_label("Look applies to").select_option("All widths")
+    return panel
 
 
 async def test_a_value_that_css_does_not_know_is_refused_in_place(visit: Visit) -> None:
@@ -38,6 +40,9 @@ async def test_a_value_that_css_does_not_know_is_refused_in_place(visit: Visit) 
         ("Background", "12px", "#fff"),
         ("Font size", "huge", "1.2rem"),
         ("Padding", "8 px", "8px 16px"),
+        ("Margin", "wide", "0 auto"),
+        ("Font", "1px", "Georgia, serif"),
+        ("Weight", "fat", "600"),
     ):
         field = panel.get_by_label(label, exact=True)
         await field.fill(wrong)

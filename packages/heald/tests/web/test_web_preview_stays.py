@@ -16,6 +16,10 @@ STATE = """() => ({
     parts: document.querySelectorAll("section").length,
     marked: window.marked === true,
 })"""
+LATE_ANSWERS = """() => setInterval(() => parent.postMessage({heald: "view", question: 1, view: {
+    page: "index.html", left: 0, top: scrollY, bottom: scrollY + innerHeight, boxes: [], fields: [], details: [],
+}}, "*"), 5)"""
+"""The page answers again and again to what it was asked for another page before."""
 HERE = {"top": TOP, "name": "Ada", "open": True}
 
 
@@ -93,3 +97,15 @@ async def test_another_variant_and_another_version_are_shown_where_the_reader_wa
     await visit.built(1)
     await page.get_by_role("button", name="Earlier version").click()
     assert _is_here(await _read(visit, first))
+
+
+async def test_an_answer_for_an_earlier_page_does_not_show_the_next_one_too_soon(visit: Visit) -> None:
+    page = visit.page
+    await visit.build("a tall page", variants=2, models=["quick", "calm"])
+    await visit.built(2)
+    await _read(visit, "() => !location.pathname.endsWith('/_draft') && !location.search")
+    await _settle(visit)
+    await (await _shown(visit)).evaluate(LATE_ANSWERS)
+    await page.get_by_role("button", name="Variant 2, completed").click()
+    second = await _read(visit, "() => document.querySelector('h1').textContent === 'Made by hand, at speed'")
+    assert _is_here(second), str(second)

@@ -76,7 +76,8 @@ class ModelSource(Protocol):
 class KnownModels:
     """Models of all providers whose key is in the environment, and models that run on this machine without one.
 
-    Endpoints are configured by the operator, never by a client.
+    Endpoints are configured by the operator, never by a client. `agents` are models with tools of their own, such as
+    `acp/opencode`, that the operator lets sessions use.
     """
 
     def __init__(
@@ -84,11 +85,13 @@ class KnownModels:
         default: str | None = None,
         named: Mapping[str, ModelLike] | None = None,
         servers: LocalServers | None = None,
+        agents: Sequence[str] = (),
     ) -> None:
         self._default = default
         self.operator_default = default or ""
         """The default that the operator chose; empty if it follows from the keys."""
         self._named = dict(named or {})
+        self._agents = tuple(agents)
         self.servers = servers or LocalServers()
         """Ollama and similar servers. They are queried in the background; `servers.find()` waits for them."""
         self.servers.known()
@@ -114,14 +117,21 @@ class KnownModels:
                 "No model is set and no key was found; set a key such as ANTHROPIC_API_KEY, or "
                 "install the local model: " + install_advice("local")
             )
-        if name.startswith(_HOSTED) and name != self._default and name not in self._named:
+        if name.startswith(_HOSTED) and not self._is_allowed(name):
             raise ConfigurationError(
                 "A model whose tools run outside of Heald is the operator's to choose: start the server with it."
             )
         return self._named.get(name) or find(name)
 
+    def _is_allowed(self, name: str) -> bool:
+        """Whether the operator chose a model with tools of its own; a name may end with the model that it uses."""
+        if name == self._default or name in self._named:
+            return True
+        return any(name == agent or name.startswith(f"{agent}/") for agent in self._agents)
+
     def list_models(self) -> list[ModelView]:
-        names: dict[str, None] = dict.fromkeys([*([self._default] if self._default else []), *self._named])
+        chosen = [*([self._default] if self._default else []), *self._named, *self._agents]
+        names: dict[str, None] = dict.fromkeys(chosen)
         for provider, endpoint in (installed_providers() | _configured()).items():
             if _has_key(endpoint) and endpoint.key_envs:
                 names |= dict.fromkeys(
@@ -129,8 +139,8 @@ class KnownModels:
                 )
         for server in self.servers.known():
             names |= dict.fromkeys(server.models)
-        labels = {model.name: model.label for model in _usable_families()}
-        names |= dict.fromkeys(labels)
+        labels = {model.name: model.label for model in offered_models()}
+        names |= dict.fromkeys(name for name in labels if not name.startswith(_HOSTED))
         return [ModelView(name, name.partition("/")[0], labels.get(name, "")) for name in names]
 
     def list_providers(self) -> list[ProviderView]:

@@ -24,7 +24,7 @@ from heald.sessions.shared_store import (
     PostedCommand,
     SharedStore,
 )
-from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreCorrupt, StoreError
+from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreCorrupt, StoreError, StoreFull
 from heald_server.cluster.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
 from heald_server.cluster.node_tasks import NodeTasks
 from heald_server.cluster.placement import Placement
@@ -178,7 +178,10 @@ class ServerNode:
         self._on_records.append(callback)
 
     async def start(self) -> None:
-        await self._send_heartbeat()
+        try:
+            await self._send_heartbeat()
+        except StoreFull as error:  # what is stored can be read; the node is ready when there is room
+            _log.error("the node is not ready: %s", error)
         self._tick = monotonic()
         self._end_support = self._store.support_heartbeat(lambda: monotonic() - self._tick < LONGEST_LAG)
         self._unsubscribe = self._store.subscribe_news(self._on_news)

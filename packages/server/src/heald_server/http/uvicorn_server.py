@@ -106,6 +106,12 @@ def bind(settings: ServerSettings, *, shares_port: bool = False) -> socket.socke
     return bound
 
 
+def bind_more(bound: socket.socket, settings: ServerSettings, count: int) -> list[socket.socket]:
+    """Bind more sockets to the port of a socket that had it alone until now. No other program can get it meanwhile."""
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    return [bind(settings, shares_port=True) for _ in range(count)]
+
+
 async def serve_app(
     app: ASGIApp, context: ServerContext, bound: socket.socket, ready: Callable[[], object] | None = None
 ) -> None:

@@ -17,7 +17,8 @@ from heald_server.http.route_description import RouteDescription
 
 _PAGE_CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self' blob:; "
+    # Previews of dev servers have names of their own below localhost.
+    "font-src 'self'; connect-src 'self'; frame-src 'self' http://*.localhost:*; worker-src 'self' blob:; "
     "base-uri 'none'; form-action https://codepen.io https://stackblitz.com; frame-ancestors 'none'"
 )
 

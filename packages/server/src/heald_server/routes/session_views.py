@@ -112,6 +112,8 @@ class LogQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 class RewindBody(Body, frozen=True, kw_only=True):
     seq: Seq
+    files: bool = False
+    """Also restore the files that the session changed as they were at that event."""
 
 
 class LogView(msgspec.Struct, frozen=True):

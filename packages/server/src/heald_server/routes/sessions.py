@@ -106,7 +106,7 @@ async def _delete(call: ApiCall) -> None:
 
 
 async def _rewind(call: ApiCall) -> SessionView:
-    return await _rewind_to(call, call.body.seq)
+    return await _rewind_to(call, call.body.seq, files=call.body.files)
 
 
 async def _reset(call: ApiCall) -> SessionView:
@@ -139,12 +139,14 @@ async def _read_log(call: ApiCall) -> LogView:
     return LogView([msgspec.Raw(encode(event)) for event in events], info.last_seq)
 
 
-async def _rewind_to(call: ApiCall, seq: int) -> SessionView:
+async def _rewind_to(call: ApiCall, seq: int, *, files: bool = False) -> SessionView:
     info = await call.session()
     async with call.context.open_sessions.use(info) as session:
         if session.current is not None:
             raise ApiError("busy", "An exchange runs; cancel it or wait for its end before you rewind.")
         await session.rewind(seq)
+        if files:
+            await session.changes.restore_at(seq)
     return view_session(call, await call.session())
 
 
@@ -197,7 +199,13 @@ OPERATIONS = (
     ),
     _operation("DELETE", SESSION, _delete, "Delete it with its log and files.", status=204),
     _operation(
-        "POST", f"{SESSION}/rewind", _rewind, "Go back to an earlier event.", SessionView, RewindBody, errors=_IDLE
+        "POST",
+        f"{SESSION}/rewind",
+        _rewind,
+        "Go back to an earlier event, with the files if asked.",
+        SessionView,
+        RewindBody,
+        errors=_IDLE,
     ),
     _operation(
         "POST", f"{SESSION}/reset", _reset, "Clear the conversation; log and files stay.", SessionView, errors=_IDLE

@@ -1,0 +1,23 @@
+/** Hosts that the dev server or its page asked for, to be allowed by a person. */
+
+import { Button } from "../parts/button";
+import { Icon } from "../parts/icon";
+
+export function HostQuestion({ hosts, onAllow }: { hosts: readonly string[]; onAllow(host: string): void }) {
+  if (hosts.length === 0) return null;
+  return (
+    <ul className="host-question" aria-label="Blocked hosts">
+      {hosts.map((host) => (
+        <li key={host} className="row">
+          <Icon name="lock" size={14} />
+          <span className="grow">
+            <code>{host}</code> was blocked.
+          </span>
+          <Button small onClick={() => onAllow(host)}>
+            Allow {host}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,16 @@
+/** Looks at a value of the server again and again while the page is seen. */
+
+import { useEffect } from "react";
+import type { Fetched } from "../shell/fetched";
+
+/** Fetches again a pause (in milliseconds) after each answer, so that a slow server is not asked twice at once. */
+export function usePolling<T>({ value, error, reload }: Pick<Fetched<T>, "value" | "error" | "reload">, pause: number): void {
+  useEffect(() => {
+    const look = () => {
+      if (document.hidden) timer = window.setTimeout(look, pause);
+      else reload();
+    };
+    let timer = window.setTimeout(look, pause);
+    return () => window.clearTimeout(timer);
+  }, [value, error, reload, pause]);
+}

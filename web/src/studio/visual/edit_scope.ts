@@ -1,0 +1,18 @@
+/** The widths that a change applies to: those up to the breakpoint that is shown, or all. */
+
+import type { Device } from "../stage";
+
+export interface Scope {
+  /** The change holds in windows narrower than this; 0 is every width. */
+  below: number;
+  label: string;
+}
+
+const ALL: Scope = { below: 0, label: "All widths" };
+const TABLET: Scope = { below: 1024, label: "Up to 1023 px" };
+const PHONE: Scope = { below: 640, label: "Up to 639 px" };
+
+/** What can be chosen at a width; the first is the default. */
+export function scopesOf(device: Device): readonly Scope[] {
+  return device === "mobile" ? [PHONE, TABLET, ALL] : device === "tablet" ? [TABLET, ALL] : [ALL];
+}
