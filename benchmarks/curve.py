@@ -130,7 +130,7 @@ class Curve:
             f"|---:|{'---|' * len(rows)}",
             *(f"| {agents} | {' | '.join(self._entry(row, agents) for row in rows)} |" for agents in points),
         ]
-        how = f"CPU of a delta, beside the proxy's; lag, median / p99. {self.pace} deltas a second of each agent. "
+        how = f"CPU per delta, relative to the proxy; lag as median / p99; {self.pace} deltas a second per agent. "
         return "\n".join([*lines, "", f"{how}{without_load(self.machine)}, {self.measured}."])
 
     def _entry(self, row: str, agents: int) -> str:
@@ -139,7 +139,7 @@ class Curve:
             return "full" if self.is_full((row, agents)) else "–"
         proxy = self.summary((BASELINE, agents))
         times = f", {summary.cpu / proxy.cpu:.1f} ×" if proxy is not None else ""
-        return f"{summary.cpu:.0f} µs{times}; {summary.median:.1f} / {summary.p99:.0f} ms"
+        return f"{summary.cpu:.0f} µs{times}; {summary.median:.1f} / {summary.p99:.1f} ms"
 
     def store(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def table(fan_out: FanOut) -> str:
     for row in fan_out.rows:
         times = f"{row.cpu / bare[row.shape]:.1f} ×" if row.shape in bare else "–"
         name = "heald, SQLite" if row.server == "heald" else "bare broadcaster, nothing stored"
-        lags = f"{row.median:.1f} ms | {row.p99:.0f} ms"
+        lags = f"{row.median:.1f} ms | {row.p99:.1f} ms"
         lines.append(
             f"| {row.readers:,} of {row.shape} | {name} | {row.cpu:.0f} µs | {times} | {row.memory:.0f} KB | {lags} |"
         )

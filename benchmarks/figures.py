@@ -1,4 +1,5 @@
-"""The figures of docs/benchmarks.md: what each row costs as a multiple of the bare loop, kept in figures.json.
+"""The figures of docs/benchmarks.md: the CPU of each row in milliseconds and as a multiple of the bare loop's, kept in
+figures.json.
 
 A full run of `benchmarks.run` writes the file; the page's table and its chart are made from it and from nothing else.
 """
@@ -23,7 +24,6 @@ SCENARIOS: Mapping[str, str] = {
     "args-200k": "200 KB of arguments",
 }
 ROWS: Mapping[str, str] = {
-    "heald": "heald, one provider session",
     "heald-agent": "heald.Agent, all events",
     "anthropic": "anthropic SDK",
     "openai": "openai SDK",
@@ -44,6 +44,7 @@ class Figures:
     measured: str
     machine: str
     multiples: Mapping[str, Mapping[str, Range]]
+    milliseconds: Mapping[str, Mapping[str, Range]]
 
     def get(self, row: str, scenario: str) -> Range | None:
         return self.multiples.get(row, {}).get(scenario)
@@ -55,29 +56,40 @@ class Figures:
         return {scenario: title for scenario, title in SCENARIOS.items() if scenario in measured}
 
     def as_json(self) -> dict[str, Any]:
-        return {"measured": self.measured, "machine": self.machine, "multiples": self.multiples}
+        return {
+            "measured": self.measured,
+            "machine": self.machine,
+            "multiples": self.multiples,
+            "milliseconds": self.milliseconds,
+        }
 
 
 def figures_of(results: Results) -> Figures:
     """What a run found, as the page shows it."""
     multiples: dict[str, dict[str, Range]] = {}
+    milliseconds: dict[str, dict[str, Range]] = {}
     for row, wire, scenario in results.cells():
         cell = results.figures((row, wire, scenario))
-        if row == BASELINE or cell is None or cell.times_median is None:
+        if cell is None or cell.times_median is None:
             continue
-        times = cell.times_median
-        low, high = multiples.setdefault(row, {}).get(scenario, (times, times))
-        multiples[row][scenario] = min(low, times), max(high, times)
-    return Figures(datetime.now(UTC).strftime("%Y-%m"), machine(), multiples)
+        _widen(milliseconds.setdefault(row, {}), scenario, 1000 * cell.cpu_median)
+        if row != BASELINE:
+            _widen(multiples.setdefault(row, {}), scenario, cell.times_median)
+    return Figures(datetime.now(UTC).strftime("%Y-%m"), machine(), multiples, milliseconds)
+
+
+def _widen(ranges: dict[str, Range], scenario: str, number: float) -> None:
+    low, high = ranges.get(scenario, (number, number))
+    ranges[scenario] = min(low, number), max(high, number)
 
 
 def read(path: Path = FILE) -> Figures:
     stored = json.loads(path.read_text("utf-8"))
-    multiples = {
-        row: {scenario: (low, high) for scenario, (low, high) in ranges.items()}
-        for row, ranges in stored["multiples"].items()
-    }
-    return Figures(stored["measured"], stored["machine"], multiples)
+    multiples, milliseconds = (
+        {row: {scenario: (low, high) for scenario, (low, high) in ranges.items()} for row, ranges in kind.items()}
+        for kind in (stored["multiples"], stored["milliseconds"])
+    )
+    return Figures(stored["measured"], stored["machine"], multiples, milliseconds)
 
 
 def write(figures: Figures, path: Path = FILE) -> None:
@@ -88,17 +100,22 @@ def costs_table(figures: Figures) -> str:
     """The table of the page, as GitHub markdown."""
     scenarios = figures.scenarios
     lines = ["| row | " + " | ".join(scenarios.values()) + " |", "|---" * (len(scenarios) + 1) + "|"]
-    for row, title in ROWS.items():
-        cells = [_format_range(figures.get(row, scenario)) for scenario in scenarios]
+    for row, title in {BASELINE: "bare loop", **ROWS}.items():
+        cells = [_cell(figures, row, scenario) for scenario in scenarios]
         lines.append(f"| {title.replace('heald.Agent', '`heald.Agent`')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _format_range(multiples: Range | None) -> str:
-    if multiples is None:
-        return "–"
-    low, high = (_number(multiple) for multiple in multiples)
-    return f"{low} ×" if low == high else f"{low} to {high} ×"
+def _cell(figures: Figures, row: str, scenario: str) -> str:
+    """A multiple with the milliseconds behind it; the bare loop has only those."""
+    multiples, milliseconds = figures.get(row, scenario), figures.milliseconds.get(row, {}).get(scenario)
+    parts = [_format_range(numbers, unit) for numbers, unit in ((multiples, "×"), (milliseconds, "ms")) if numbers]
+    return ", ".join(parts) or "–"
+
+
+def _format_range(numbers: Range, unit: str) -> str:
+    low, high = (_number(number) for number in numbers)
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
 def _number(times: float) -> str:

@@ -1,33 +1,40 @@
 """What long sessions and large stores cost: writing, opening, listing, searching, resuming, forking, and how it grows.
 
 Each size is written by a scripted agent with a tool call in every exchange, as a real one would be, then measured in
-fresh processes. Figures are CPU milliseconds and, where it matters, megabytes of memory.
+fresh processes. Figures are CPU milliseconds and, where it matters, megabytes of memory. A server with idle sessions is
+measured before and after clients watch some of them.
 
-    python -m benchmarks.long_sessions [--turns 100,1000,10000] [--megabytes 100] [--idle 20000] [--json FILE]
+    python -m benchmarks.long_sessions [--turns 100,1000,10000] [--megabytes 100] [--idle 20000] [--watched 500]
 """
 
 import argparse
 import asyncio
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import heald
+from benchmarks.curve import commit_name
+from benchmarks.listeners import disconnect_all, listen_all
 from benchmarks.report import machine, table
+from benchmarks.server import start_program
+from benchmarks.server_worker import TOKEN
 from heald.sessions import Sessions, SqliteStore
 
 S = heald.testing.ScriptedModel
 _WORDS = "The quick brown fox jumps over the lazy dog while the stream goes on. "
 _REPEATS = 5
+_PIECE = 8
+_MOST_PIECES = 40
+"""Deltas of an answer: long answers come in longer pieces."""
+_NO_REQUEST: Any = None
 
 
 @heald.tool
@@ -45,16 +52,31 @@ def _answers(first: int, count: int, length: int) -> list[Any]:
     return turns
 
 
+class _Player(S):
+    """A scripted model that keeps no requests: each of them holds the whole conversation."""
+
+    def next_script(self, request: Any) -> Any:
+        script = super().next_script(request)
+        self.requests[-1] = _NO_REQUEST
+        return script
+
+
 async def write_session(path: Path, turns: int, length: int) -> str:
     """Write a session of exchanges with two turns each. Returns its id."""
     store = SqliteStore(path)
     created = await Sessions(store).create(permissions="auto")
-    agent = heald.Agent(S(_answers(0, turns // 2, length)), tools=[look_up], permissions="auto")
+    model = _Player(_answers(0, turns // 2, length), piece=max(_PIECE, length // _MOST_PIECES))
+    agent = heald.Agent(model, tools=[look_up], permissions="auto")
     async with heald.open_session(created.id, agent, store=store) as session:
         for number in range(turns // 2):
             await session.run(f"Question {number}?")
     await store.close()
     return created.id
+
+
+def _resident() -> float:
+    """Return the megabytes of memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
 
 
 def _megabytes(path: Path) -> float:
@@ -78,17 +100,16 @@ async def measure_session(path: Path, session: str) -> dict[str, float]:
     info = await store.info(session)
     figures: dict[str, float] = {"events": info.last_seq, "megabytes": _megabytes(path)}
 
-    async def open_it() -> None:
-        async with AsyncExitStack() as stack:
-            agent = heald.Agent(S(["Yes."]), tools=[look_up], permissions="auto")
-            await stack.enter_async_context(heald.open_session(session, agent, store=store))
-
-    async def continue_it() -> None:
-        agent = heald.Agent(S(["Yes."]), tools=[look_up], permissions="auto")
+    async def open_and_continue() -> None:
+        agent = heald.Agent(S(["Yes.", "Yes."]), tools=[look_up], permissions="auto")
+        before, start = _resident(), time.process_time()
         async with heald.open_session(session, agent, store=store) as opened:
-            start = time.process_time()
-            await opened.run("Still there?")
-            figures["next exchange"] = (time.process_time() - start) * 1000
+            figures["open"] = (time.process_time() - start) * 1000
+            figures["memory of opening"] = _resident() - before
+            for name in ("first exchange", "next exchange"):
+                start = time.process_time()
+                await opened.run("Still there?")
+                figures[name] = (time.process_time() - start) * 1000
 
     async def resume_at_end() -> None:
         await store.read(session, after=max(info.last_seq - 100, 0))
@@ -102,16 +123,28 @@ async def measure_session(path: Path, session: str) -> dict[str, float]:
         fork = await sessions.fork(session, info.last_seq // 2)
         await sessions.delete(fork.id)
 
+    await open_and_continue()
     figures["list"] = await _timed(sessions.list)
     figures["search"] = await _timed(lambda: sessions.list(search="Question 7"))
     figures["resume at the end"] = await _timed(resume_at_end)
     figures["read whole"] = await _timed(read_whole, 1)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    figures["open"] = await _timed(open_it, 1)
-    figures["memory of opening"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    await continue_it()
     figures["fork in the middle"] = await _timed(fork_in_the_middle, 1)
     await store.close()
+    return figures
+
+
+async def measure_server(folder: Path, count: int) -> dict[str, float]:
+    """Measure the memory of a server with the sessions of a folder, before and after clients watch some of them."""
+    store = SqliteStore(folder / "sessions.db")
+    watched = [info.id for info in (await Sessions(store).list(limit=count)).sessions]
+    await store.close()
+    async with start_program("benchmarks.server_worker", "heald", str(folder)) as server:
+        async with server.client.get("/sessions") as answer:
+            assert answer.status == 200, await answer.text()
+        before = server.megabytes
+        listeners = await listen_all(server.url, [(f"/sessions/{name}/events", False) for name in watched], TOKEN)
+        figures = {"memory": before, "watched": float(len(watched)), "memory, watched": server.megabytes}
+        disconnect_all(listeners)
     return figures
 
 
@@ -119,7 +152,6 @@ async def measure_store(path: Path, count: int) -> dict[str, float]:
     """Measure a store with many idle sessions."""
     store = SqliteStore(path)
     sessions = Sessions(store)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     for number in range(count):
         await sessions.create(title=f"Session {number} about {_WORDS.split()[number % 12]}")
@@ -127,7 +159,6 @@ async def measure_store(path: Path, count: int) -> dict[str, float]:
     figures["list 50"] = await _timed(lambda: sessions.list(limit=50))
     figures["search"] = await _timed(lambda: sessions.list(search="about quick", limit=50))
     figures["recover at a start"] = await _timed(sessions.recover, 1)
-    figures["memory"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     figures["megabytes"] = _megabytes(path)
     await store.close()
     return figures
@@ -151,6 +182,9 @@ def main() -> None:
     parser.add_argument("--turns", default="100,1000,10000", help="turns of the sessions (default: %(default)s)")
     parser.add_argument("--megabytes", type=int, default=100, help="the size of one further log (default: %(default)s)")
     parser.add_argument("--idle", default="1000,20000", help="idle sessions of a store (default: %(default)s)")
+    parser.add_argument(
+        "--watched", type=int, default=500, help="sessions that clients watch, at most (default: %(default)s)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "SESSION"), help=argparse.SUPPRESS)
     parser.add_argument("--store", nargs=2, metavar=("FILE", "COUNT"), help=argparse.SUPPRESS)
@@ -173,20 +207,20 @@ def main() -> None:
             session = asyncio.run(write_session(path, turns, length))
             written = (time.process_time() - start) * 1000 / turns
             rows.append({"turns": turns, "write a turn": written, **_in_fresh_process("--one", str(path), session)})
-            print(f"{turns} turns of {length} characters: done", file=sys.stderr, flush=True)
+            print(f"{turns:,} turns with answers of {length:,} characters: done", file=sys.stderr, flush=True)
             os.unlink(path)
-        stores += [
-            _in_fresh_process("--store", str(Path(folder) / f"idle-{count}.db"), count)
-            for count in options.idle.split(",")
-        ]
+        for count in options.idle.split(","):
+            place = Path(folder) / f"idle-{count}"
+            place.mkdir()
+            stores.append(_in_fresh_process("--store", str(place / "sessions.db"), count))
+            stores[-1] |= asyncio.run(measure_server(place, options.watched))
     print(f"CPU milliseconds; memory in MB. {machine()}\n")
     _print_table(rows)
     _print_table(stores)
     if options.json is not None:
         command = " ".join(["python -m benchmarks.long_sessions", *sys.argv[1:]])
-        options.json.write_text(
-            json.dumps({"command": command, "machine": machine(), "sessions": rows, "stores": stores}, indent=1)
-        )
+        report = {"command": command, "commit": commit_name(), "machine": machine(), "sessions": rows, "stores": stores}
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

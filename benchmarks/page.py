@@ -1,6 +1,6 @@
-"""How quick the page is: its first load, a long log, and four variants that write at once.
+"""How quick the page is: its first load, long logs, and four variants that write at once.
 
-    python -m benchmarks.page [--page folder]
+    python -m benchmarks.page [--page folder] [--events 5000,50000] [--json FILE]
 
 It needs the built page (`npm ci && npm run build` in web/, or another build of it in a folder) and Chromium. Frames a
 second depend on what else the machine does, so two pages that do next to nothing are measured in the same run: one is
@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from gzip import compress
 from pathlib import Path
@@ -23,14 +23,15 @@ from typing import Any, NamedTuple, cast
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
+from benchmarks.curve import commit_name
+from benchmarks.report import machine
 from heald.providers.scripted import ScriptedModel
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
 
 ROOT = Path(__file__).parent.parent
-BUILT = ROOT / "src" / "heald" / "server" / "built"
+BUILT = ROOT / "packages" / "server" / "src" / "heald_server" / "page" / "built"
 CHROMIUM = "/usr/bin/chromium"
-EVENTS = 50_000
 SECONDS = 8
 CONTROL_SECONDS = 3
 FRAMES = """seconds => new Promise(done => {
@@ -65,19 +66,19 @@ def _packed(path: Path) -> int:
     return packed.stat().st_size if packed.exists() else len(compress(path.read_bytes()))
 
 
-async def write_log(folder: Path) -> str:
+async def write_log(folder: Path, events: int) -> str:
     """A session with a long log."""
     store = SqliteStore(folder / "sessions.db", durable=False)
     sessions = Sessions(store)
     info = await sessions.create(title="A long session", model="scripted/quick", tools=["files"])
     answer = "Some words of an answer with `code` in it, and a list:\n\n- one\n- two\n\n" * 6
-    turns = 2 * EVENTS // 70
+    turns = 2 * events // 70
     script = [
         [ScriptedModel.think("Let me see."), ScriptedModel.call("list_files", path=""), answer[:40]],
         [answer],
     ] * turns
     session = await sessions.open(info.id, model=ScriptedModel(script, piece=8))
-    while session.last_seq < EVENTS:
+    while session.last_seq < events:
         await session.run("Go on.")
     await session.close()
     await store.close()
@@ -129,6 +130,12 @@ class Visit:
         took = {metric["name"]: float(metric["value"]) for metric in answer["metrics"]}
         return Work(took["TaskDuration"], took["ScriptDuration"], took["LayoutDuration"] + took["RecalcStyleDuration"])
 
+    async def heap(self) -> float:
+        """The megabytes that its script holds, without garbage."""
+        await self._inner.send("HeapProfiler.collectGarbage")
+        answer = cast("dict[str, float]", await self._inner.send("Runtime.getHeapUsage"))
+        return answer["usedSize"] / 2**20
+
     async def frames(self, seconds: int) -> "Pace":
         before = await self.work()
         rate, longest = await self.page.evaluate(FRAMES, seconds)
@@ -163,22 +170,34 @@ class Opening(NamedTuple):
     seen: float
     whole: float
     work: Work
+    heap: float
+    """Megabytes of the page's script."""
+
+    def figures(self, events: int) -> dict[str, float]:
+        return {
+            "events": events,
+            "end seen, s": round(self.seen, 2),
+            "whole, s": round(self.whole, 2),
+            "work of the thread, s": round(self.work.all, 2),
+            "script memory, MB": round(self.heap, 1),
+        }
 
 
-async def open_log(browser: Browser, address: str, session: str) -> Opening:
+async def open_log(browser: Browser, address: str, session: str, events: int) -> Opening:
     visit = await Visit.to(browser)
     await visit.page.goto(address)
     await visit.page.get_by_test_id("connection").get_by_text("Connected").wait_for()
     before = await visit.work()
     start = perf_counter()
     await visit.page.evaluate(f"location.hash = '#/session/{session}'")
-    await visit.until(f"Number(document.querySelector('.virtual')?.dataset.seq ?? 0) >= {EVENTS}")
+    await visit.until(f"Number(document.querySelector('.virtual')?.dataset.seq ?? 0) >= {events}")
     seen = perf_counter() - start
     await visit.until("document.querySelector('.virtual').getAttribute('aria-busy') === 'false'")
     whole = perf_counter() - start
     work = (await visit.work()).since(before)
+    heap = await visit.heap()
     await visit.page.close()
-    return Opening(seen, whole, work)
+    return Opening(seen, whole, work, heap)
 
 
 async def control(browser: Browser, html: str) -> Pace:
@@ -209,27 +228,46 @@ def load() -> str:
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
 
 
-async def main(built: Path) -> None:
+async def open_logs(browser: Browser, built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
+    """Open a log of each size, on a server of its own."""
+    rows: list[dict[str, float]] = []
+    for events in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            session = await write_log(Path(name), events)
+            print(f"                     a log of {events:,} events is written", file=sys.stderr)
+            async with serving(Path(name), built) as address:
+                opened = await open_log(browser, address, session, events)
+        rows.append(opened.figures(events))
+        print(
+            f"{events:7,} events open in {opened.seen:6.2f} s  (all of them are there after {opened.whole:.1f} s; "
+            f"its thread worked {opened.work.all:.2f} s; {opened.heap:.0f} MB; {load()})"
+        )
+    return rows
+
+
+async def main(built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
     print(f"first load           {first_load(built) / 1000:8.1f} kB gzip   (at most 150)")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        session = await write_log(folder)
-        print(f"                     a log of {EVENTS} events is written", file=sys.stderr)
-        async with serving(folder, built) as address, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            opened = await open_log(browser, address, session)
-            print(
-                f"{EVENTS} events open in {opened.seen:8.2f} s         (at most 2; all of them are there after "
-                f"{opened.whole:.1f} s; its thread worked {opened.work.all:.2f} s; {load()})"
-            )
-            print(f"an empty page        {await control(browser, '<p>')}")
-            print(f"a bare page          {await control(browser, BARE)}")
-            print(f"four variants        {await variants(browser, address)}")
-            print(f"                     at least 50 frames/s are wanted; {load()}")
-            await browser.close()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        rows = await open_logs(browser, built, sizes)
+        print(f"an empty page        {await control(browser, '<p>')}")
+        print(f"a bare page          {await control(browser, BARE)}")
+        with tempfile.TemporaryDirectory() as name:
+            async with serving(Path(name), built) as address:
+                print(f"four variants        {await variants(browser, address)}")
+        print(f"                     at least 50 frames/s are wanted; {load()}")
+        await browser.close()
+    return rows
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How quick the page is.")
     parser.add_argument("--page", type=Path, default=BUILT, help="the folder of the built page")
-    asyncio.run(main(parser.parse_args().page))
+    parser.add_argument("--events", default="50000", help="events of the logs that are opened (default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures of the logs here")
+    options = parser.parse_args()
+    logs = asyncio.run(main(options.page, [int(count) for count in options.events.split(",")]))
+    if options.json is not None:
+        command = " ".join(["python -m benchmarks.page", *sys.argv[1:]])
+        report = {"command": command, "commit": commit_name(), "machine": machine(), "logs": logs}
+        options.json.write_text(json.dumps(report, indent=1) + "\n")

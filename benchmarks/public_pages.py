@@ -6,6 +6,9 @@ while a converter is improved, and `measured` has the others. The draw is the sa
 
 `python -m benchmarks.public_pages table REPORT` prints the figures of each group from the report of `heald eval`. Pages
 that the measure of Design2Code cannot tell from themselves are named and left out of its means.
+
+`python -m benchmarks.public_pages keep REPORT FILE --run COMMAND` keeps the figures of each page, without its text, in
+a JSON file with the command that measured them; `table FILE` prints the same table from it.
 """
 
 import argparse
@@ -39,15 +42,34 @@ def main() -> None:
     drawing.add_argument("--count", type=int, help="pages of each group (all)")
     drawing.add_argument("--seed", type=int, default=SEED, help="(%(default)s)")
     table = commands.add_parser("table", help="print the figures of a report")
-    table.add_argument("report", type=Path)
+    table.add_argument("report", type=Path, help="folder of heald eval, or a file that was kept")
+    keeping = commands.add_parser("keep", help="keep the figures of a report in a file")
+    keeping.add_argument("report", type=Path)
+    keeping.add_argument("file", type=Path)
+    keeping.add_argument("--run", required=True, help="the command that measured the report")
     options = parser.parse_args()
     if options.command == "draw":
         draw(options.folder, options.to, options.count, options.seed)
+    elif options.command == "keep":
+        rows = [kept_row(row) for row in read_rows(options.report)]
+        figures = msgspec.json.format(msgspec.json.encode({"command": options.run, "rows": rows}), indent=1)
+        options.file.write_bytes(figures + b"\n")
     else:
-        source = options.report / "report.json"
-        if not source.is_file():
-            sys.exit(f"There is no {source.name} in {options.report}; run heald eval -o {options.report} first.")
-        print("\n".join(table_lines(msgspec.json.decode(source.read_bytes())["rows"])))
+        print("\n".join(table_lines(read_rows(options.report))))
+
+
+def read_rows(report: Path) -> list[Row]:
+    """Return the rows of a report, or of a file that was kept."""
+    source = report if report.is_file() else report / "report.json"
+    if not source.is_file():
+        sys.exit(f"There is no {source.name} in {report}; run heald eval -o {report} first.")
+    return msgspec.json.decode(source.read_bytes())["rows"]
+
+
+def kept_row(row: Row) -> Row:
+    """Return the part of a row that the table needs; it names the page and has nothing of its text."""
+    figures = {key: row["figures"][key] for key in (*SCORES, "agrees", "overflow", *TOTALS, *MEDIANS)}
+    return {key: row[key] for key in ("target", "group", "identity", "document", "error")} | {"figures": figures}
 
 
 def draw(folder: Path, to: Path, count: int | None, seed: int) -> None:

@@ -34,6 +34,15 @@ _WAYS = {
     "heald-steps-fresh": "shortened, checked, hidden; short instructions that ask for a plan",
 }
 """The ways to ask a small model that were compared on the development list."""
+_RESULTS = (
+    "exercism",
+    "exercism_again",
+    "exercism_development",
+    "exercism_formats",
+    "small_model",
+    "small_model_tools",
+)
+_PRESENT = {"heald": "heald (defaults: files as text)", "aider-whole": "aider 0.86.2, whole files"}
 _TASKS = {"coding": "first ten", "more": "second ten", "last": "last ten"}
 
 
@@ -134,9 +143,8 @@ def tools_table(rows: Sequence[Any]) -> str:
 
 
 def section() -> str:
-    measured, development, formats, small = (
-        json.loads((RESULTS / name).read_text("utf-8"))
-        for name in ("exercism.json", "exercism_development.json", "exercism_formats.json", "small_model.json")
+    measured, again, development, formats, small, small_tools = (
+        json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in _RESULTS
     )
     tries = common_tries(measured["outcomes"], list(_ROWS))
     return f"""{_BEGIN}### Exercises by others
@@ -160,7 +168,11 @@ say little (results: [exercism_development.json](../benchmarks/results/exercism_
 
 At this commit the ways were chosen by a setting; the best one is the default since. Since then a file with
 hidden functions keeps its docstrings and the comments outside of them, only the file that was repeated is hidden, and
-an answer that leaves a function empty is not written. These changes have not been measured.
+an answer that leaves a function empty is not written. With these changes the list of the first table was run again, so
+this is its second use; the machine was released before the run ended (commit {again["commit"][:7]}, results:
+[exercism_again.json](../benchmarks/results/exercism_again.json)):
+
+{exercism_table(common_tries(again["outcomes"], list(_PRESENT)), _PRESENT)}
 
 An earlier run compares edit formats (commit {formats["commit"]}, results:
 [exercism_formats.json](../benchmarks/results/exercism_formats.json)). With tools or diffs the model usually changes
@@ -180,11 +192,12 @@ The first twenty were used to improve Heald, so they flatter it. They were measu
 
 {tasks_table(small["tasks"])}
 
-Ten tasks with tools, and the same with a hundred further tools: a model of this size found fewer tools by a search than
-among all descriptions, at a thirtieth of the tokens. That search was replaced since: now the words of a request
-[choose the tools](tools.md#many-tools), which has not been measured with this model. Offer a small model few tools.
+Ten tasks with tools, and the same with a hundred further tools, all described or
+[chosen by the words of the request](tools.md#many-tools) (commit {small_tools["commit"]}, results:
+[small_model_tools.json](../benchmarks/results/small_model_tools.json), command:
+`{small_tools["command"]}`). A model of this size loses half of the tasks among a hundred descriptions:
 
-{tools_table(small["tasks"]["tools"])}
+{tools_table(small_tools["tasks"])}
 {_END}"""
 
 

@@ -76,7 +76,7 @@ class ChaosDriver:
                 await self._kill_nodes()
                 if self._restart is not None:
                     await asyncio.sleep(self._options.kill_every)  # the work of the last victim has moved
-                    print("the store restarts", flush=True)
+                    print("the fault of the store", flush=True)
                     self._restarted = time()
                     await asyncio.to_thread(self._restart)
                     await asyncio.sleep(self._options.kill_every)

@@ -48,35 +48,35 @@ PUBLIC = Path(__file__).parent.parent / "public_pages.md"
 GROUPS = (SEALED, "open", "held", "tuning")
 INTRODUCTION = """# How well the local converter does
 
-`local/vision` makes a page from a screenshot without a language model. Here is what it makes of the pages in
-[benchmarks/pages](../benchmarks/pages/README.md). Thirty of them are written by hand (tuning, held), the others made
-from templates: news, shops, documentation, dashboards, landing pages, forms,
-tables and travel, light and dark, on a phone, in seven languages, with web fonts and with text over photographs. Nobody
-looked at the sealed ones while the converter was being improved; all others were looked at.
+`local/vision` builds a page from a screenshot without a language model. This page measures it on the pages in
+[benchmarks/pages](../benchmarks/pages/README.md). Thirty of them are written by hand (tuning, held), the others are
+generated from templates: news, shops, documentation, dashboards, landing pages, forms, tables and travel, light and
+dark, on a phone, in seven languages, with web fonts and with text over photographs. The sealed pages were not looked
+at while the converter was improved; all others were.
 
-The truth is the document that was rendered: its lines of text with their places and colours. Text is scored as
+The reference is the document that was rendered: its lines of text with their positions and colours. Text is scored as
 Design2Code does (block, text, position, colour) with the text of both documents, and by what is bold and italic. The
-rest is scored by shapes (boxes, pictures, icons and lines, by place, size, colour and outline) and by SSIM where either
-picture has something. 1 is the same. "Overall" is the mean of these figures less the share of the area that changed,
-and at most 0.999 while the map of the differences shows red. No figure is rounded up. `python -m benchmarks.blind
-FOLDER` removes one kind of element at a time from pages, and fails if the score falls by less than the area that
-changed. Code is measured in a browser, by axe-core and by html-validate. `make eval` does all of it again.
+rest is scored by shapes (boxes, pictures, icons and lines, by place, size, colour and outline) and by SSIM where
+either picture has content. 1 means identical. "Overall" is the mean of these figures less the share of the area that
+changed, and at most 0.999 while the map of the differences shows red. No figure is rounded up. `python -m
+benchmarks.blind FOLDER` removes one kind of element at a time from pages, and fails if the score falls by less than
+the area that changed. Code is measured in a browser, by axe-core and by html-validate. `make eval` repeats all of it.
 
-Links, controls with their state, icons and photographs are those of the document's DOM: found if the copy has the same
-in the same place. A link that looks like a button counts as found if the copy has either. "Invented" are links and
-buttons of the copy where the document has neither, of all links and buttons of the copy. There is no bar for them: many
-of the hand-written pages have menus and buttons that are plain `span`, `div` and `li` elements. A picture does not show
+Links, controls with their state, icons and photographs are compared with the document's DOM: one is found if the copy
+has the same in the same place. A link that looks like a button counts as found if the copy has either. "Invented" is
+the share of the copy's links and buttons where the document has neither. There is no bar for them: many of the
+hand-written pages have menus and buttons that are plain `span`, `div` and `li` elements. A picture does not show
 that, and everything that the copy makes a link counts as invented there. Pages with real links show the true rate.
 
-Icons are those that are vector graphics in the document. Small photographs, such as faces of 32 pixels, were counted as
-icons too until they were looked at: a true copy keeps them as pictures, so they count as photographs only. The stars of
-a rating are an icon each; one drawing with all of them counts for each that it covers.
+Icons are those that are vector graphics in the document. Small photographs, such as faces of 32 pixels, count as
+photographs only. The stars of a rating are an icon each; one drawing with all of them counts for each that it covers.
 
-A picture that comes without a document has to be read first, and a reader does not know what it overlooks. The score
-also looks for places that look like text and that no line explains; they count as missing. "Overall, text unknown" is
-that score, computed here as if the documents were not known, and "own above true" is how much it flatters.
+Where there is only a picture, its text has to be read first, and text that is not read would not be missed. The score
+therefore also looks for regions that look like text but have no line; they count as missing. "Overall, text unknown"
+is that score, computed here as if the documents were not known, and "own above true" is how much higher it is.
 
-It copies what it sees. What a thing does, what opens when it is pressed, and what the words mean it cannot know.
+The converter copies what is visible. It does not know what a control does, what opens on a click, or what the
+words mean.
 """
 
 
@@ -115,7 +115,7 @@ def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tu
         yield f"| {bar.sentence} | {' | '.join(cells)} |"
     yield from (
         "",
-        "Bold is what does not reach its bar.",
+        "Figures in bold miss their bar.",
         "",
         *_worst_pages(summaries),
         *_public_pages(),
@@ -134,7 +134,7 @@ def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tu
             "",
             "## Side by side",
             "",
-            "Left the given picture, right the page that was made; tall ones are cut. Sealed ones are not shown.",
+            "Left: the given picture. Right: the built page. Tall pictures are cropped; sealed pages are not shown.",
         )
     for row in open_rows:
         name = row["target"]

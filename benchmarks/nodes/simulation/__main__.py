@@ -7,12 +7,15 @@ was one.
 """
 
 import argparse
+import json
 import logging
 import sys
 from collections import Counter
+from pathlib import Path
 from time import perf_counter, process_time
 
 from benchmarks.nodes.simulation.schedule import FAULTS, Simulation
+from benchmarks.report import machine
 
 
 def main() -> None:
@@ -21,6 +24,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of the first one; the others follow it")
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, help="kinds of faults (default: all)")
+    parser.add_argument("--output", type=Path, help="file for the figures, as JSON")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # the troubles of nodes are what is simulated
     began, worked = perf_counter(), process_time()
@@ -45,6 +49,19 @@ def main() -> None:
     print(f"{schedules} schedules, {failed} with violations, {events} events, {virtual / 3600:.1f} virtual hours")
     print(f"{seconds:.1f} s, {cpu:.1f} s of CPU: {schedules / cpu * 60:.0f} schedules a minute of CPU")
     print("faults: " + ", ".join(f"{count} {kind}" for kind, count in sorted(faults.items())))
+    if arguments.output is not None:
+        figures = {
+            "command": f"python -m benchmarks.nodes.simulation --schedules {schedules} --seed {arguments.seed}",
+            "machine": machine(),
+            "schedules": schedules,
+            "violations": failed,
+            "events": events,
+            "virtual_seconds": round(virtual),
+            "cpu_seconds": round(cpu, 1),
+            "schedules_per_cpu_minute": round(schedules / cpu * 60),
+            "faults": dict(sorted(faults.items())),
+        }
+        arguments.output.write_text(json.dumps(figures, indent=1) + "\n")
     sys.exit(1 if failed else 0)
 
 

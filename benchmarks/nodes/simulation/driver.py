@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from typing import Any
@@ -13,6 +13,7 @@ from benchmarks.nodes.simulation.network import Network
 from heald_nodes.postgres.driver import Listener, asyncpg
 
 _COMMIT = "COMMIT"
+Connect = Callable[[], Awaitable["SimulatedConnection"]]
 
 
 class SimulatedConnection:
@@ -30,6 +31,9 @@ class SimulatedConnection:
         self._is_closed = False
         self._answer: asyncio.Future[list[Row]] | None = None
         network.add(self)
+
+    def get_server_pid(self) -> int:
+        return self.pid
 
     def is_closed(self) -> bool:
         """Whether the node knows that it is closed."""
@@ -131,9 +135,8 @@ class _Borrowed:
 class SimulatedPool:
     """Shares connections, at most `max_size`."""
 
-    def __init__(self, driver: "SimulatedDriver", url: str, max_size: int) -> None:
-        self._driver = driver
-        self._url = url
+    def __init__(self, connect: Connect, max_size: int) -> None:
+        self._connect = connect
         self._free: deque[SimulatedConnection] = deque()
         self._places = asyncio.Semaphore(max_size)
 
@@ -147,7 +150,7 @@ class SimulatedPool:
             if not connection.is_closed():
                 return connection
         try:
-            return await self._driver.connect(self._url)
+            return await self._connect()
         except BaseException:
             self._places.release()
             raise
@@ -178,6 +181,8 @@ class SimulatedDriver:
             await self.network.connect(host)
         return SimulatedConnection(self._database, self.network, host)
 
-    async def create_pool(self, url: str, *, max_size: int, command_timeout: float, **_: object) -> SimulatedPool:
+    async def create_pool(
+        self, *, connect: Connect, max_size: int, command_timeout: float, **_: object
+    ) -> SimulatedPool:
         self.network.command_timeout = command_timeout
-        return SimulatedPool(self, url, max_size)
+        return SimulatedPool(connect, max_size)

@@ -3,14 +3,14 @@
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.nodes.simulation.driver import SimulatedDriver
 from benchmarks.nodes.simulation.virtual_loop import VirtualStop
-from heald_nodes.postgres import log, pool, sharing
-from heald_nodes.postgres.driver import PostgresConnection
+from heald_nodes.postgres import address, log, pool, sharing
+from heald_nodes.postgres.address import PostgresAddress
 from heald_nodes.postgres.heartbeat import HeartbeatThread
 
 _PAGE_CHUNKS = 4
@@ -20,10 +20,8 @@ _PAGE_CHUNKS = 4
 class SimulatedHeartbeats(HeartbeatThread):
     """The thread of heartbeats, as a task. The code of its heartbeats is the real one."""
 
-    def __init__(
-        self, connect: Callable[[], Awaitable[PostgresConnection]], node: str, is_alive: Callable[[], bool]
-    ) -> None:
-        self._connect = connect
+    def __init__(self, address: PostgresAddress, node: str, is_alive: Callable[[], bool]) -> None:
+        self._address = address
         self._node = node
         self._is_alive = is_alive
         self._stopped = VirtualStop()  # pyright: ignore[reportIncompatibleVariableOverride, reportAttributeAccessIssue]
@@ -34,6 +32,7 @@ class SimulatedHeartbeats(HeartbeatThread):
 def simulated_world(driver: SimulatedDriver, now: Callable[[], float]) -> Generator[None]:
     """Have the real code see a simulated database and a virtual clock."""
     replaced: list[tuple[Any, str, object]] = [
+        (address, "asyncpg", driver),
         (pool, "asyncpg", driver),
         (sharing, "HeartbeatThread", SimulatedHeartbeats),
         (log, "_PAGE_CHUNKS", _PAGE_CHUNKS),

@@ -211,7 +211,7 @@ class Schedule:
     # --- what must hold ----------------------------------------------------------------------------------------------
 
     def _check_commit(self, query: str, values: Mapping[str, Any]) -> None:
-        if "work" not in query:
+        if "work = " not in query:  # it changes no work
             return
         (running,) = self._database.read("SELECT count(*) FROM sessions WHERE work <> 'idle'")[0]
         if running > self._limit:

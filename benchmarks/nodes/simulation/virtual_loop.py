@@ -1,15 +1,36 @@
 """An event loop with a virtual clock, whose callbacks belong to processes that can be frozen and killed."""
 
 import asyncio
-import heapq
-import selectors
-from asyncio import events
-from collections.abc import Callable
-from contextvars import Context, ContextVar
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
+from heapq import heappop, heappush
 from typing import Any
 
 _BEGIN = 1_000_000.0
+
+
+class ScheduledCall:
+    """A call that runs while its process does. It is what asyncio gets as a handle or a timer."""
+
+    __slots__ = ("_when", "args", "callback", "context", "is_cancelled")
+
+    def __init__(self, callback: Callable[..., object], args: Sequence[Any], context: Context, when: float) -> None:
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.is_cancelled = False
+        self._when = when
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+    def cancelled(self) -> bool:
+        return self.is_cancelled
+
+    def when(self) -> float:
+        return self._when
 
 
 class SimulatedProcess:
@@ -19,7 +40,7 @@ class SimulatedProcess:
         self.name = name
         self.is_frozen = False
         self.is_dead = False
-        self.held: list[asyncio.Handle] = []
+        self.held: list[ScheduledCall] = []
 
     @property
     def runs(self) -> bool:
@@ -27,34 +48,6 @@ class SimulatedProcess:
 
 
 PROCESS: "ContextVar[SimulatedProcess | None]" = ContextVar("process", default=None)
-
-
-class _HeldHandle(events.Handle):
-    """Runs only while its process runs."""
-
-    def _run(self) -> None:
-        process = self._context.get(PROCESS)  # type: ignore[attr-defined]
-        if process is None or process.runs:
-            super()._run()  # type: ignore[misc]
-        else:
-            process.held.append(self)
-
-
-class _HeldTimer(_HeldHandle, events.TimerHandle):
-    pass
-
-
-class _VirtualSelector(selectors.SelectSelector):
-    """Waits for nothing: time passes at once."""
-
-    loop: "VirtualLoop"
-
-    def select(self, timeout: float | None = None) -> list[Any]:
-        if timeout is None:
-            raise RuntimeError("Nothing is scheduled: the simulation stands still.")
-        if timeout > 0:
-            self.loop.now += timeout
-        return []
 
 
 class VirtualStop:
@@ -79,36 +72,58 @@ class VirtualStop:
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop in which an hour takes as long as its callbacks do."""
-
-    _ready: Any
-    _scheduled: Any
+    """An event loop in which an hour takes as long as its callbacks do. It waits for no sockets: when nothing is left
+    to run, it is the time of the next timer. Timers of the same moment run in the order in which they were set."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.now = _BEGIN
-        selector = _VirtualSelector()
-        selector.loop = self
-        super().__init__(selector)
-        self._clock_resolution = 1e-9
+        self._calls: deque[ScheduledCall] = deque()
+        self._timers: list[tuple[float, int, ScheduledCall]] = []
+        self._timer_count = 0
 
     def time(self) -> float:
         return self.now
 
-    def _call_soon(self, callback: Any, args: Any, context: Context | None) -> asyncio.Handle:
-        handle = _HeldHandle(callback, args, self, context)
-        self._ready.append(handle)
-        return handle
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:
+        call = ScheduledCall(callback, args, copy_context() if context is None else context, 0.0)
+        self._calls.append(call)
+        return call
 
-    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
-        timer = _HeldTimer(when, callback, args, self, context)
-        heapq.heappush(self._scheduled, timer)
-        timer._scheduled = True  # type: ignore[attr-defined]
-        return timer
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
+        call = ScheduledCall(callback, args, copy_context() if context is None else context, when)
+        self._timer_count += 1
+        heappush(self._timers, (when, self._timer_count, call))
+        return call
 
-    def call_later(
-        self, delay: float, callback: Any, *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
+    def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
         return self.call_at(self.now + delay, callback, *args, context=context)
+
+    def _run_once(self) -> None:
+        """Run what is due, as the loop of asyncio does: calls that these make run the next time."""
+        calls, timers = self._calls, self._timers
+        while timers and timers[0][2].is_cancelled:
+            heappop(timers)
+        if not calls:
+            if not timers:
+                raise RuntimeError("Nothing is scheduled: the simulation stands still.")
+            self.now = max(self.now, timers[0][0])
+        while timers and timers[0][0] <= self.now:
+            calls.append(heappop(timers)[2])
+        for _ in range(len(calls)):
+            call = calls.popleft()
+            if call.is_cancelled:
+                continue
+            process = call.context.get(PROCESS)
+            if process is not None and (process.is_frozen or process.is_dead):
+                process.held.append(call)
+                continue
+            try:
+                call.context.run(call.callback, *call.args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                self.call_exception_handler({"message": f"{call.callback!r} failed", "exception": error})
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
         """A thread that waits for its stop waits in virtual time. Nothing else runs in threads."""
@@ -121,11 +136,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def reset(self) -> None:
         """Begin anew, after everything has ended."""
         self.now = _BEGIN
-        self._ready.clear()
-        self._scheduled.clear()
+        self._calls.clear()
+        self._timers.clear()
 
     def thaw(self, process: SimulatedProcess) -> None:
         """Let a frozen process run on."""
         process.is_frozen = False
         held, process.held = process.held, []
-        self._ready.extend(handle for handle in held if not handle.cancelled())
+        self._calls.extend(held)

@@ -1,0 +1,299 @@
+"""How well the place of a text in its screenshot is found: the intersection over union with its true place.
+
+`python -m benchmarks.causes FOLDER [--count 20]` takes pages NAME.html that we did not make. Each is rendered, its
+picture is the screenshot, and the places of its text nodes are the truth. Two pages stand for what is built from the
+screenshot: the converter's page, and the document itself in another style (`restyled`), whose text nodes are the same
+ones in other places, as in the page of a model. Figures are the shares of the text nodes of the built pages whose place
+has an intersection over union of at least 0.8. `--detections` is a folder that stores what was read in the pictures.
+It writes benchmarks/results/causes.json.
+
+`python -m benchmarks.public_pages draw DATASET TO --count 20 --seed 38` draws the pages; FOLDER is TO/measured.
+"""
+
+import argparse
+import asyncio
+import pickle
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import msgspec
+
+from heald_local.arrange.page import arrange
+from heald_local.write.stacks import write_files
+from heald_pictures.detector import find_detector
+from heald_pictures.elements import Detection
+from heald_pictures.rect import Rect, hull
+from heald_studio.browser.browser import shared_browser
+from heald_studio.browser.page import ORIGIN, Rendering, TextBlock, Viewport, serve_files
+from heald_studio.browser.render import RenderRequest, render_page
+from heald_studio.browser.tab import Tab
+from heald_studio.causes.folded_text import fold_text
+from heald_studio.causes.picture_parts import picture_lines
+from heald_studio.causes.rendered_texts import PageWord, RenderedTexts, TextNode, read_texts
+from heald_studio.causes.text_places import TextPlace, place_texts
+from heald_studio.score.page_image import Pixels, decode_pixels
+
+RESULTS = Path(__file__).parent / "results" / "causes.json"
+KINDS = ("converted", "restyled")
+LEAST = 0.8
+WINDOW = Viewport(1280, 800)
+SEED = 38
+FLAT = 8  # levels of 255 by which the pixels of a text that can be seen differ
+FONTS = ("Georgia, serif", "Verdana, sans-serif", "'Courier New', monospace", "Arial, sans-serif", "system-ui")
+
+
+class Figures(msgspec.Struct):
+    nodes: int = 0
+    hits: int = 0
+    by_text: int = 0
+    overlaps: list[float] = []
+
+    def add(self, overlap: float, place: TextPlace) -> None:
+        self.nodes += 1
+        self.hits += overlap >= LEAST
+        self.by_text += place.found_by == "text"
+        self.overlaps.append(overlap)
+
+
+class BuiltPages(msgspec.Struct, kw_only=True):
+    """The text nodes of all built pages of one kind."""
+
+    kind: str
+    nodes: int
+    hits: int
+    """Those with an intersection over union of at least the bar."""
+    share: float
+    mean: float
+    by_text: int
+    pages: dict[str, tuple[int, int]]
+    """Hits and text nodes of each page."""
+
+
+class CauseResults(msgspec.Struct):
+    command: str
+    bar: float
+    built: list[BuiltPages]
+
+
+def overlap(rect: Rect, other: Rect) -> float:
+    common = rect.common(other)
+    return common / (rect.area + other.area - common) if common else 0.0
+
+
+async def render(files: Mapping[str, str | bytes], name: str) -> tuple[Rendering, RenderedTexts]:
+    """Render a page: its picture with its lines of text, and its text nodes."""
+
+    async def work(tab: Tab, request: RenderRequest) -> tuple[Rendering, RenderedTexts]:
+        return await render_page(tab, request), await read_texts(tab)
+
+    return await shared_browser().examine(serve_files(files), RenderRequest(ORIGIN + name, WINDOW), work)
+
+
+def restyle(html: str, seed: str) -> str:
+    """Return the document in another style: other letters, sizes, distances and widths."""
+    draw = random.Random(f"{SEED} {seed}")
+    font, size = draw.choice(FONTS), draw.choice((88, 94, 106, 112))
+    height, space, pad = draw.choice((1.3, 1.6, 1.9)), draw.choice((6, 14, 22)), draw.choice((0, 20, 60))
+    style = (
+        f"body, body * {{ font-family: {font} !important; line-height: {height} !important }}"
+        f"body {{ zoom: {size}% !important; padding: {pad}px !important; box-sizing: border-box !important }}"
+        f"p, li, h1, h2, h3, h4, ul, section, article {{ margin-top: {space}px !important }}"
+    )
+    return f"{html}\n<style>{style}</style>\n"
+
+
+def is_visible(pixels: Pixels, rect: Rect) -> bool:
+    """Whether a place is in the picture, and its pixels are not all of one colour."""
+    if rect.right <= 0 or rect.bottom <= 0:
+        return False
+    area = pixels[max(0, int(rect.y)) : round(rect.bottom), max(0, int(rect.x)) : round(rect.right)].reshape(-1, 3)
+    return area.size > 0 and int((area.max(axis=0) - area.min(axis=0)).max()) >= FLAT
+
+
+def numbered(texts: Sequence[TextNode]) -> dict[tuple[str, str, int], TextNode]:
+    """Return text nodes by their path, letters and number among those that have the same."""
+    nodes: dict[tuple[str, str, int], TextNode] = {}
+    for node in texts:
+        letters = fold_text(node.text)
+        number = 0
+        while (node.path, letters, number) in nodes:
+            number += 1
+        nodes[node.path, letters, number] = node
+    return nodes
+
+
+class Truth:
+    """The places of the texts of a document: of its text nodes, and of the texts that its fields and buttons show."""
+
+    def __init__(self, page: RenderedTexts, lines: Sequence[TextBlock]) -> None:
+        self._rects: list[Rect] = []
+        self._letters = ""
+        for node in page.texts:
+            for word in node.words:
+                self._add(word.text, word.rect)
+        for line in lines:
+            self._add("\n", Rect(0, 0, 0, 0))
+            self._add(line.text, Rect(line.x, line.y, line.w, line.h))
+
+    def _add(self, text: str, rect: Rect) -> None:
+        letters = fold_text(text) or "\n"
+        width = rect.w / len(letters)
+        self._letters += letters
+        self._rects += [Rect(rect.x + at * width, rect.y, width, rect.h) for at in range(len(letters))]
+
+    def find(self, node: TextNode) -> Rect | None:
+        """Return the place of the text that a node shows, row by row."""
+        rows: list[list[PageWord]] = []
+        for word in node.words:
+            if rows and abs(rows[-1][-1].y - word.y) < word.h / 2:
+                rows[-1].append(word)
+            else:
+                rows.append([word])
+        places = [self._find_row(row) for row in rows]
+        present = [place for place in places if place is not None]
+        return hull(present) if len(present) == len(places) else None
+
+    def _find_row(self, words: Sequence[PageWord]) -> Rect | None:
+        """Return the place of a row: of the same letters, of letters that are alike, or of its parts one by one."""
+        letters = "".join(fold_text(word.text) for word in words)
+        place = self._nearest(letters, words)
+        if place is not None:
+            return place
+        places = self._alike(letters)
+        parts = list(self._find_parts(words))
+        present = [part for part in parts if part is not None]
+        if len(present) == len(parts):
+            places.append(hull(present))
+        row = hull(word.rect for word in words)
+        return max(places, key=lambda rect: overlap(rect, row), default=None)
+
+    def _find_parts(self, words: Sequence[PageWord]) -> Iterator[Rect | None]:
+        """Yield the places of the parts of a row, the longest one that is in the document first."""
+        for count in range(len(words), 0, -1):
+            place = self._nearest("".join(fold_text(word.text) for word in words[:count]), words[:count])
+            if place is not None:
+                yield place
+                yield from self._find_parts(words[count:])
+                return
+        if words:
+            yield None
+
+    def _nearest(self, letters: str, words: Sequence[PageWord]) -> Rect | None:
+        """Return the place of these letters that is nearest to the words on the page; None if there is none."""
+        near = hull(word.rect for word in words)
+        places: list[Rect] = []
+        at = self._letters.find(letters) if letters else -1
+        while at >= 0:
+            places.append(hull(self._rects[at : at + len(letters)]))
+            at = self._letters.find(letters, at + 1)
+        return min(
+            places,
+            key=lambda rect: abs(rect.middle[0] - near.middle[0]) + abs(rect.middle[1] - near.middle[1]),
+            default=None,
+        )
+
+    def _alike(self, letters: str) -> list[Rect]:
+        """Return the places of texts that differ in a few letters, which were misread."""
+        longest = SequenceMatcher(None, self._letters, letters, autojunk=False).find_longest_match()
+        start = max(0, longest.a - longest.b)
+        end = min(len(self._letters), start + len(letters))
+        window = self._letters[start:end]
+        if not window or SequenceMatcher(None, window, letters, autojunk=False).ratio() < 0.6:
+            return []
+        return [hull(self._rects[start:end])]
+
+
+async def measure(path: Path, files: Mapping[str, bytes], detections: Path | None, verbose: bool) -> list[Figures]:
+    rendering, original = await render(files, path.name)
+    picture = rendering.picture
+    stored = detections / f"{path.stem}.pickle" if detections is not None else None
+    detection: Detection
+    if stored is not None and stored.is_file():
+        same, detection = pickle.loads(stored.read_bytes())
+        if same != picture:
+            print(f"{path.name} is rendered otherwise than when it was read; it is read anew", file=sys.stderr)
+            detection = await asyncio.to_thread(find_detector(), picture)
+    else:
+        detection = await asyncio.to_thread(find_detector(), picture)
+        if stored is not None:
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            stored.write_bytes(pickle.dumps((picture, detection)))
+    pixels = decode_pixels(picture)
+    lines = picture_lines(detection, pixels)
+    seen = [node for node in original.texts if is_visible(pixels, node.rect)]
+    converted, restyled = Figures(), Figures()
+
+    page = write_files(arrange(detection), "html_css")
+    _, built = await render(page, "index.html")
+    truth = Truth(original, rendering.texts)
+    for node, place in zip(built.texts, place_texts(built, lines, original.height).places, strict=True):
+        rect = truth.find(node)
+        score = overlap(place.rect, rect) if rect is not None else 0.0
+        converted.add(score, place)
+        if verbose and score < LEAST:
+            print(f"  converted {score:.2f} {place.found_by} {node.text[:50]!r} {place.rect} {rect}")
+
+    text = restyle(files[path.name].decode("utf-8", "replace"), path.stem)
+    _, built = await render({**files, path.name: text}, path.name)
+    places = numbered(seen)
+    estimates = dict(zip(numbered(built.texts), place_texts(built, lines, original.height).places, strict=True))
+    for key, node in places.items():
+        if key not in estimates:
+            continue  # the other style hides it
+        score = overlap(estimates[key].rect, node.rect)
+        restyled.add(score, estimates[key])
+        if verbose and score < LEAST:
+            print(
+                f"  restyled {score:.2f} {estimates[key].found_by} {node.text[:50]!r} {estimates[key].rect} {node.rect}"
+            )
+    return [converted, restyled]
+
+
+def tabulate(pages: Mapping[str, Sequence[Figures]]) -> list[BuiltPages]:
+    """Return the figures of all pages together, for each kind of built page."""
+    built: list[BuiltPages] = []
+    for at, kind in enumerate(KINDS):
+        figures = [page[at] for page in pages.values()]
+        nodes, hits = sum(part.nodes for part in figures), sum(part.hits for part in figures)
+        overlaps = [overlap for part in figures for overlap in part.overlaps]
+        built.append(
+            BuiltPages(
+                kind=kind,
+                nodes=nodes,
+                hits=hits,
+                share=round(hits / max(nodes, 1), 4),
+                mean=round(sum(overlaps) / max(len(overlaps), 1), 4),
+                by_text=sum(part.by_text for part in figures),
+                pages={name: (page[at].hits, page[at].nodes) for name, page in pages.items()},
+            )
+        )
+    return built
+
+
+async def main(files: Mapping[str, bytes], names: Sequence[Path], detections: Path | None, verbose: bool) -> None:
+    pages: dict[str, list[Figures]] = {}
+    print(f"| page | {' | '.join(KINDS)} |\n|---|---:|---:|")
+    for path in names:
+        figures = pages[path.stem] = await measure(path, files, detections, verbose)
+        print(f"| {path.stem} | {' | '.join(f'{part.hits} of {part.nodes}' for part in figures)} |", flush=True)
+    results = CauseResults(f"python -m benchmarks.causes FOLDER --count {len(names)}", LEAST, tabulate(pages))
+    for built in results.built:
+        words = f"{built.hits} of {built.nodes} text nodes ({100 * built.share:.1f} %) have at least {LEAST}"
+        print(f"{built.kind}: {words}; mean {built.mean:.3f}; {built.by_text} found by their text")
+    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    shared_browser().close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--detections", type=Path)
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    served = {path.name: path.read_bytes() for path in options.folder.iterdir() if path.suffix != ".png"}
+    drawn = sorted(options.folder.glob("*.html"))[: options.count]
+    asyncio.run(main(served, drawn, options.detections, options.verbose))
