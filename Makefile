@@ -8,8 +8,8 @@
 # make made       the generated files: the built page, the libraries of previews, the price list, models and icons
 # make dist       all wheels, in dist/
 # make fresh      try the wheels and the targets on an empty home, in an empty environment
-# make stranger   try the README and the tutorial from the wheels, with every Python that is installed
-#                 (STRANGER="--python python3.13": with one)
+# make stranger   try the README, the tutorial and the first visit from the wheels, with every Python that is installed
+#                 (STRANGER="--python python3.13": with one); pictures of the steps are in build/stranger
 # make bench      the benchmark tables, against peers, in interleaved runs, a quarter of an hour
 #                 (BENCH="--rows bare,heald" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
 # make bench-check  this checkout against the last release, interleaved; fails where a row is over 10 % worse (AGAINST=commit)
@@ -54,9 +54,9 @@ endif
 .PHONY: test suite test-fast clients check style types run recording demo made dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
 	docs-site lock clean system
 
-# The types are checked beside the tests.
-test: system made style
-	@$(MAKE) --no-print-directory -j 2 types suite
+# Style and types are checked beside the tests, which are collected by one process.
+test: system made
+	@$(MAKE) --no-print-directory -j 3 style types suite
 
 # Real browsers, sockets and signals, beside a thousand other tests. Nothing is tried twice, unless RETRY=1 lets what failed
 # run once more, alone; a run that did not come to its end has failed.

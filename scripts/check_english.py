@@ -13,6 +13,7 @@ _UNREAD = ("CHANGELOG.md", "docs/api.md", "scripts/odd_phrases.toml")
 """The history, what is generated from docstrings, and the list itself."""
 _MARKS = re.compile(r"^[ \t]*(?:#|//|\*|>)?[ \t]*")
 """What a line begins with before its words."""
+_LINE_ENDS = re.compile(r"\n[ \t]*(?:#|//|\*|>)?[ \t]*")
 _TESTS = re.compile(r"(^|/)tests?/")
 
 
@@ -44,9 +45,16 @@ def find_phrases(text: str, phrases: list[OddPhrase]) -> list[tuple[int, str, st
     return sorted(hits)
 
 
+def holds_phrase(text: str, phrases: list[OddPhrase]) -> bool:
+    """Whether a text may have a phrase: one look at all of it, many times quicker than line by line."""
+    joined = _LINE_ENDS.sub(" ", text)
+    return any(phrase.pattern.search(joined) or phrase.pattern.search(text) for phrase in phrases)
+
+
 def read_files() -> list[str]:
-    """Return the tracked files that people read."""
-    listed = subprocess.run(["git", "ls-files", *_READ], cwd=ROOT, capture_output=True, text=True, check=True)
+    """Return the files that people read: those of git, and new ones that it does not ignore."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *_READ]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.split() if name not in _UNREAD and not _TESTS.search(name)]
 
 
@@ -56,7 +64,10 @@ def main() -> int:
         path = ROOT / name
         if not path.is_file():
             continue
-        for line, words, instead in find_phrases(path.read_text("utf-8"), phrases):
+        text = path.read_text("utf-8")
+        if not holds_phrase(text, phrases):
+            continue
+        for line, words, instead in find_phrases(text, phrases):
             print(f"{name}:{line}: {words!r}; write: {instead}")
             count += 1
     print(f"{count} odd phrases" if count else "No odd phrase.")

@@ -72,6 +72,7 @@ async def build_side_by_side(page: Page) -> None:
 
 async def make_recording(browser: Browser, address: str, theme: str, path: Path) -> None:
     context = await browser.new_context(viewport=SIZE, color_scheme="dark" if theme == "dark" else "light")
+    await context.add_init_script("try { localStorage.setItem('heald-tour', 'seen') } catch { }")
     page = await context.new_page()
     page.set_default_timeout(SLOW)
     await page.goto(address)

@@ -78,9 +78,15 @@ class Views:
 
     async def element(self) -> None:
         await self._open_project()
+        preview = self.page.locator(".stage").frame_locator("iframe.shown")
+        await preview.locator("h1", has_not_text="again").wait_for()  # the first version is shown
         await self.page.get_by_role("button", name="Select and edit").click()
-        await self.page.locator(".stage").frame_locator("iframe.shown").locator("h1").click()
+        layers = self.page.get_by_role("button", name="Layers", exact=True)
+        await layers.click()
+        await self.page.get_by_role("treeitem", name=re.compile("^h1")).click()
         await self.page.get_by_role("form", name="Change the element").wait_for()
+        if self.page.viewport_size != LARGE:
+            await layers.click()
 
     async def history(self) -> None:
         await self._open_project()

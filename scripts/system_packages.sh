@@ -10,6 +10,7 @@ command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || missing="$missing nginx-light"
 command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
 command -v strace >/dev/null 2>&1 || missing="$missing strace"
+command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] || missing="$missing pgbouncer"
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ -n "${HEALD_TEST_POSTGRES:-}" ] || missing="$missing postgresql"
 if command -v dpkg >/dev/null 2>&1; then
     for font in fonts-liberation fonts-dejavu-core fonts-noto-core fonts-noto-cjk; do

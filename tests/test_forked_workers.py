@@ -71,7 +71,7 @@ def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
         start_new_session=True,
     )
 

@@ -41,6 +41,7 @@ LAYERS = {
     "providers": 2,
     "tools": 2,
     "agent": 3,
+    "forges": 3,
     "sessions": 4,
     "testing": 5,
     "commands": 5,

@@ -77,8 +77,8 @@ def test_the_table_shows_the_best_cpu_beside_the_proxy_and_the_lag() -> None:
     )
     lines = curve.table().splitlines()
     assert lines[0] == "| agents | bare proxy | heald, SQLite |"
-    assert lines[2] == "| 1 | 200 µs, 1.0 ×; 0.3 / 1 ms | 300 µs, 1.5 ×; 1.5 / 6 ms |"
-    assert lines[3] == "| 20 | 100 µs, 1.0 ×; 0.3 / 1 ms | – |"
+    assert lines[2] == "| 1 | 200 µs, 1.0 ×; 0.3 / 1.2 ms | 300 µs, 1.5 ×; 1.5 / 6.0 ms |"
+    assert lines[3] == "| 20 | 100 µs, 1.0 ×; 0.3 / 1.2 ms | – |"
 
 
 def test_a_whole_run_puts_its_curve_and_its_table_into_the_page_once(

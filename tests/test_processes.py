@@ -31,7 +31,10 @@ from heald_cli.chat.clipboard import _read_clipboard  # pyright: ignore[reportPr
 from heald_cli.chat.screen import ChatScreen
 from heald_cli.doctor.machine import _program_version  # pyright: ignore[reportPrivateUsage]
 from heald_cli.open_browser import open_browser
+from heald_cli.repository.changed_hunks import read_changes
 from heald_cli.repository.checkpoints import open_checkpoints
+from heald_cli.repository.commit import commit_hunks
+from heald_cli.repository.commit_dialog import edit_message
 from heald_cli.repository.status import describe_repository
 from heald_studio.browser.chromium import _spawn  # pyright: ignore[reportPrivateUsage]
 from heald_studio.doctor_checks import _describe_program  # pyright: ignore[reportPrivateUsage]
@@ -180,6 +183,29 @@ async def push(recorder: Recorder, folder: Path) -> None:
     assert (await push_commits(str(remote), "main", [commit], local=True)).outcome == "new"
 
 
+async def commit(recorder: Recorder, folder: Path) -> None:
+    place = folder / "repository"
+    place.mkdir()
+    git(place, "init", "-q")
+    git(place, "config", "user.name", "A")
+    git(place, "config", "user.email", "a@example.org")
+    (place / "a.txt").write_text("one\n")
+    repository = find_repository(place)
+    assert repository is not None
+    changes = read_changes(repository)
+    for record in (recorder.folder / "records").iterdir():
+        record.unlink()
+    assert (await commit_hunks(repository, changes, changes.default_numbers, "First")).commit
+
+
+async def edit_commit_message(recorder: Recorder, folder: Path) -> None:
+    os.environ["GIT_EDITOR"] = recorder.program("editor", "exit 0")
+    try:
+        assert edit_message("First") == "First"
+    finally:
+        del os.environ["GIT_EDITOR"]
+
+
 async def probe_git(recorder: Recorder, folder: Path) -> None:
     assert git_sandbox._isolation(str(recorder.folder / "git")) is not None  # pyright: ignore[reportPrivateUsage]
 
@@ -280,6 +306,7 @@ Start = Callable[[Recorder, Path], Awaitable[None]]
 STARTS: dict[str, tuple[Start, set[str]]] = {
     "heald.tools.git.program.run_git": (run_git, set()),
     "heald.tools.git.program.push_with_git": (push, {"GH_TOKEN"}),
+    "heald.tools.git.program.run_user_git": (commit, OTHERS - {"GH_TOKEN"}),
     "heald.tools.git.sandbox._isolation": (probe_git, set()),
     "heald.tools.diagnostics.confined_program.ConfinedProgram.start": (format_file, set()),
     "heald.tools.shell.sandbox._known_options": (list_options, set()),
@@ -294,6 +321,7 @@ STARTS: dict[str, tuple[Start, set[str]]] = {
     ),
     "heald_acp.connection.AgentConnection.start": (start_foreign_agent, {"ANTHROPIC_API_KEY"}),
     "heald_cli.chat.screen.ChatScreen.run_program": (edit, OTHERS),
+    "heald_cli.repository.commit_dialog.edit_message": (edit_commit_message, OTHERS),
     "heald_cli.chat.clipboard._read_clipboard": (read_clipboard, set()),
     "heald_cli.open_browser.open_browser": (show_page, set()),
     "heald_cli.doctor.machine._program_version": (name_version, set()),

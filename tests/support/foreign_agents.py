@@ -1,7 +1,7 @@
 """External agents from their registry, unchanged, and the provider that is scripted behind all of them.
 
-Each agent is asked to repair `calc.py`: its model reads the file, edits it, and says so. An agent that cannot be
-installed skips the test with the reason.
+Each agent is asked to repair `calc.py`: its model reads the file, edits it, writes a new file, and says so. An
+agent that cannot be installed skips the test with the reason.
 """
 
 import json
@@ -21,6 +21,8 @@ from registry_clients import npm_folder
 TASK = "Repair calc.py"
 WRONG, RIGHT = "def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n"
 ANSWER = "It adds now."
+NOTES = "notes.md"
+"""The file that each agent creates."""
 _OLD, _NEW = "a - b", "a + b"
 
 
@@ -69,6 +71,10 @@ def _edit(name: str, path: str, old: str, new: str, **more: str) -> tuple[str, d
     return name, {path: "calc.py", old: _OLD, new: _NEW, **more}
 
 
+def _create(name: str, path: str) -> tuple[str, dict[str, Any]]:
+    return name, {path: NOTES, "content": "It adds.\n"}
+
+
 AGENTS = {
     agent.name: agent
     for agent in (
@@ -78,7 +84,11 @@ AGENTS = {
             ".bin/claude-agent-acp",
             (),
             "messages",
-            (("Read", {"file_path": "calc.py"}), _edit("Edit", "file_path", "old_string", "new_string")),
+            (
+                ("Read", {"file_path": "calc.py"}),
+                _edit("Edit", "file_path", "old_string", "new_string"),
+                _create("Write", "file_path"),
+            ),
         ),
         ForeignAgent(
             "opencode",
@@ -86,7 +96,11 @@ AGENTS = {
             "opencode-*/bin/opencode",
             ("acp",),
             "chat",
-            (("read", {"filePath": "calc.py"}), _edit("edit", "filePath", "oldString", "newString")),
+            (
+                ("read", {"filePath": "calc.py"}),
+                _edit("edit", "filePath", "oldString", "newString"),
+                _create("write", "filePath"),
+            ),
         ),
         ForeignAgent(
             "gemini",
@@ -97,6 +111,7 @@ AGENTS = {
             (
                 ("read_file", {"file_path": "calc.py"}),
                 _edit("replace", "file_path", "old_string", "new_string", instruction="Add."),
+                _create("write_file", "file_path"),
             ),
         ),
         ForeignAgent(
@@ -105,7 +120,11 @@ AGENTS = {
             ".bin/qwen",
             ("--acp",),
             "chat",
-            (("read_file", {"file_path": "calc.py"}), _edit("edit", "file_path", "old_string", "new_string")),
+            (
+                ("read_file", {"file_path": "calc.py"}),
+                _edit("edit", "file_path", "old_string", "new_string"),
+                _create("write_file", "file_path"),
+            ),
         ),
     )
 }
@@ -132,7 +151,7 @@ class ScriptedProvider:
         name, arguments = agent.calls[done]
         if agent.name == "qwen":  # it takes absolute paths only
             arguments = {
-                key: _absolute(text, value) if value == "calc.py" else value for key, value in arguments.items()
+                key: _absolute(text, value) if key == "file_path" else value for key, value in arguments.items()
             }
         call = ToolCall(id=f"scripted_{done}", name=name, input=arguments)
         return self._reply(agent.wire, text="Let me see. ", calls=[call], usage=(1000, 50))

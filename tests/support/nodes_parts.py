@@ -107,7 +107,7 @@ class Node:
         return self
 
     def wait_ready(self) -> None:
-        assert os.read(self._ready, 1), self.log()[-3000:]
+        assert os.read(self._ready, 1), self.log()
 
     def signal(self, number: int) -> None:
         os.kill(self._pid, number)

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -26,9 +26,19 @@ PASSWORD = "test & only"
 class PostgresServer:
     """A server of its own in a temporary folder, on a free port, with a password."""
 
-    def __init__(self, programs: Path, folder: Path, *, fsync: bool = False, auth: str = "scram-sha-256") -> None:
+    def __init__(
+        self,
+        programs: Path,
+        folder: Path,
+        *,
+        fsync: bool = False,
+        auth: str = "scram-sha-256",
+        settings: Sequence[str] = (),
+    ) -> None:
         self._fsync = fsync
         self._auth = auth
+        self._more_settings = settings
+        self._initdb_options: list[str] = []
         self._programs = programs
         self._folder = folder
         self._data = folder / "data"
@@ -52,7 +62,7 @@ class PostgresServer:
         if self._as_user is not None:
             for path in (self._folder, password):
                 shutil.chown(path, self._as_user)
-        options = [f"--pwfile={password}", *([] if self._fsync else ["--no-sync"])]
+        options = [f"--pwfile={password}", *([] if self._fsync else ["--no-sync"]), *self._initdb_options]
         self._run("initdb", "-D", str(self._data), "-U", "heald", f"--auth={self._auth}", *options)
 
     def _settings(self) -> list[str]:
@@ -61,6 +71,7 @@ class PostgresServer:
             "max_connections=400",
             f"port={self.port}",
             f"unix_socket_directories={self._folder}",
+            *self._more_settings,
         ]
         return [argument for setting in settings for argument in ("-c", setting)]
 
@@ -86,8 +97,8 @@ class PostgresServer:
         """Stop the server; with `kill` as a crash does, its connections broken."""
         if self._process is None:
             return
-        self.thaw()
         self._process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)  # immediate shutdown, fast shutdown
+        self.thaw()  # a frozen server does nothing else before that
         self._process.wait(60)
         self._process = None
 

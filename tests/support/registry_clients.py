@@ -91,6 +91,19 @@ def npm_folder(*packages: str) -> Path:
     return folder
 
 
+def template_folder(template: str, *options: str) -> Path:
+    """A project that a template of a registry made, such as `create-vite@9`, with its packages installed."""
+    if shutil.which("npx") is None:
+        pytest.skip("npm is not installed")
+    folder = _cache(f"template-{sha256(' '.join((template, *options)).encode()).hexdigest()[:16]}")
+    _install(
+        folder,
+        ["npx", "--yes", template, "site", *options],
+        ["npm", "--prefix", "site", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+    )
+    return folder / "site"
+
+
 def built_page(tarball: Path, **environment: str) -> Path:
     """The built page of a project in a tarball, which pnpm installs and vite builds in its folder `frontend`."""
     if not tarball.exists():

@@ -1,12 +1,13 @@
 """An agent that speaks ACP and plays a script: `python scripted_agent.py SCRIPT RECORD`.
 
 SCRIPT is a file with a JSON list: the steps of the first prompt, of the second one, and so on. A step is a list of its
-name and its arguments; a name that is not one of the functions below is an update. RECORD gets a JSON line for each
-request and notification, and for each answer of the client.
+name and its arguments; a name that is not one of the functions below is an update. `$CWD` in it is the folder of the
+agent. RECORD gets a JSON line for each request and notification, and for each answer of the client.
 """
 
 import json
 import os
+import subprocess
 import sys
 import time
 from itertools import count
@@ -133,6 +134,11 @@ def play(step: list[Any]) -> dict[str, Any] | None:
             update("agent_message_chunk", content={"type": "text", "text": json.dumps(dict(os.environ))})
         case "touch":
             open(arguments[0], "w").close()
+        case "shell":  # what a tool of the agent does, in its folder
+            subprocess.run(arguments[0], shell=True, check=True)
+        case "await":
+            while not os.path.exists(arguments[0]):
+                time.sleep(0.02)
         case "wait":
             while True:
                 read()
@@ -155,7 +161,7 @@ def play(step: list[Any]) -> dict[str, Any] | None:
 
 def main() -> None:
     with open(sys.argv[1]) as file:
-        prompts = iter(json.load(file))
+        prompts = iter(json.loads(file.read().replace("$CWD", os.getcwd())))
     while True:
         message = read()
         method, number = message.get("method"), message.get("id")

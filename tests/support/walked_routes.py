@@ -58,6 +58,7 @@ NAMES = {
     "name": "name",
     "provider": "openai",
     "share": "share_1",
+    "repository": "site",
     "fact": "f1",
     "change": "chg_1",
     "lock": "lck_1",
