@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -17,14 +18,30 @@ from playwright.async_api import Browser
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder `demo` of the server, for all tests of a process."""
+    folder = tmp_path_factory.mktemp("page") / "work"
+    folder.mkdir()
+    (folder / "readme.md").write_text("# Demo\n")
+    return folder
+
+
+@pytest.fixture
+def fresh_workspace(workspace: Path) -> Path:
+    """The same folder without the files of earlier tests."""
+    for path in workspace.iterdir():
+        if path.is_file() and path.name != "readme.md":
+            path.unlink()
+    return workspace
+
+
+@pytest.fixture(scope="session")
+def address(workspace: Path) -> Generator[str]:
     """Where the server is, with its token."""
     if not BUILT.is_file():
         pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "work").mkdir()
-    (folder / "work" / "readme.md").write_text("# Demo\n")
-    command = [sys.executable, str(HOST), "--data", str(folder / "data"), "--workspace", str(folder / "work")]
+    data = workspace.parent / "data"
+    command = [sys.executable, str(HOST), "--data", str(data), "--workspace", str(workspace)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"HEALD_TOKEN": "t" * 32}) as server:
         assert server.stdout is not None
         ready = json.loads(server.stdout.readline())

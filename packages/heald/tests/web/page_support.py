@@ -17,9 +17,11 @@ AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LONG = 120_000
 """Milliseconds that anything may take on a slow machine."""
 SIZE: ViewportSize = {"width": 1280, "height": 800}
-TRANSITIONS = """() => Promise.allSettled(
-    document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))"""
-"""Until colours have changed: what is between two themes has the contrast of neither."""
+TRANSITIONS = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
+    Promise.allSettled(
+        document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))"""
+"""Until colours have changed: what is between two themes has the contrast of neither. A change of the theme reaches the
+page with its next frame."""
 
 TOUR_SEEN = "try { localStorage.setItem('heald-tour', 'seen') } catch { /* a preview has no storage */ }"
 """The browser of a person who has seen the tour. Run in every frame."""

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from page_support import Visit
 from playwright.async_api import expect
 
@@ -21,6 +22,7 @@ async def session_with(visit: Visit, tools: list[str], text: str) -> None:
     await visit.page.evaluate("id => { location.hash = `#/session/${id}` }", session)
 
 
+@pytest.mark.usefixtures("fresh_workspace")
 async def test_changes_are_accepted_and_reverted_hunk_by_hunk(visit: Visit) -> None:
     page = visit.page
     await visit.ask("number the lines", folder="demo")

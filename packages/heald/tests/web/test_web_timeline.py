@@ -36,6 +36,7 @@ async def window(address: str, chrome: Browser, request: pytest.FixtureRequest) 
     assert not visit.problems, visit.problems
 
 
+@pytest.mark.usefixtures("fresh_workspace")
 async def test_work_on_a_folder_is_followed_and_taken_back(window: Visit, tmp_path: Path) -> None:
     page = window.page
     await window.ask("number the lines", folder="demo")
