@@ -155,6 +155,8 @@ class Worker:
         self.folder = ""
         self.tests: list[int] = []
         """The tests that it was given and has not reported."""
+        self.files: list[str] = []
+        """The files whose tests it ran."""
 
     def send_part(self, part: FilePart | None) -> None:
         """Send tests to run; None: there are no more."""
@@ -255,10 +257,11 @@ class ForkedRun:
                 case "warning":
                     self._on_warning(*content)
                 case _:
-                    self._broken.append(content)
+                    self._broken.append(f"{content}\nThe process had run: {', '.join(dict.fromkeys(worker.files))}")
 
     def _on_reports(self, session: pytest.Session, worker: Worker, reports: Sequence[dict[str, Any]]) -> None:
         item = session.items[worker.tests.pop(0)]
+        worker.files.append(file_of(item))
         hook = item.ihook
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         for data in reports:

@@ -7,7 +7,7 @@ import select
 import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ class NodeClient:
         return await self.request("POST", f"/sessions/{session}/messages", {"text": text, **more})
 
     async def events(self, session: str, after: int = 0) -> AsyncGenerator[Event]:
-        """Yield the events of a session, live. The stream ends with its connection."""
+        """Yield the events of a session, live. The stream ends with its connection; who leaves earlier closes it."""
         async with self.http.get(
             f"/sessions/{session}/events?after={after}", timeout=aiohttp.ClientTimeout(total=None, sock_read=60)
         ) as answer:
@@ -172,10 +172,11 @@ class NodeClient:
         """Read events up to one of a type."""
         events: list[Event] = []
         async with asyncio.timeout(60):
-            async for event in self.events(session, after):
-                events.append(event)
-                if event.type == kind:
-                    return events
+            async with aclosing(self.events(session, after)) as stream:
+                async for event in stream:
+                    events.append(event)
+                    if event.type == kind:
+                        return events
         raise AssertionError(f"The stream ended without {kind}.")
 
     async def log(self, session: str) -> list[Event]:
@@ -200,8 +201,11 @@ async def follow(nodes: Sequence[Node], session: str, kind: str, seen: list[Even
             node = nodes[number % len(nodes)]
             number += 1
             with suppress(aiohttp.ClientError, ConnectionError, TimeoutError, AssertionError):
-                async with node.client() as client:
-                    async for event in client.events(session, seen[-1].seq if seen else 0):
+                async with (
+                    node.client() as client,
+                    aclosing(client.events(session, seen[-1].seq if seen else 0)) as stream,
+                ):
+                    async for event in stream:
                         seen.append(event)
                         if event.type == kind:
                             return
