@@ -16,7 +16,7 @@ from heald.commands.amounts import format_usd
 from heald.commands.model_options import complete_model
 from heald.commands.stores import list_sessions
 from heald.core.envelope import Event
-from heald.core.errors import ConfigurationError
+from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ExchangeResponse, FileChanged
 from heald.core.turn import Usage
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
@@ -183,15 +183,22 @@ class ChatSession:
         self._ended_agents, self._answers = [], []
 
     async def change_model(self, name: str) -> None:
-        """Continue the conversation with another model."""
+        """Continue the conversation with another model, or with the former one if it cannot be opened."""
         if name != self.model:
             name = await asyncio.to_thread(complete_model, name)
         self.check(name)
-        session = self.session
+        session, former = self.session, self._settings
         await session.configure(model=name)
         await session.close()
-        self._settings = msgspec.structs.replace(self._settings, model=name)
-        self._session = await self._open(await self._sessions.store.info(session.session), self._settings)
+        info = await self._sessions.store.info(session.session)
+        settings = msgspec.structs.replace(former, model=name)
+        try:
+            self._session = await self._open(info, settings)
+        except HealdError:
+            self._session = await self._open(info, former)
+            await self._session.configure(model=former.model)
+            raise
+        self._settings = settings
 
     @property
     def mode(self) -> ChatMode:

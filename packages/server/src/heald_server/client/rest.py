@@ -284,7 +284,7 @@ class RestClient:
         return NoRemoteSession(session, str(self.address))
 
     def not_heald(self) -> ServerRefused:
-        return self.refusal("stranger", f"What answers at {self.address} is no Heald server; check the address.")
+        return self.refusal("stranger", f"The server at {self.address} is not a Heald server; check the address.")
 
 
 def _path(session: str, *more: str) -> str:
