@@ -1,0 +1,3 @@
+from geometry.area import compute
+
+__all__ = ["compute"]

@@ -1,0 +1,5 @@
+from geometry import area
+
+
+def prism(shape, height, *sizes):
+    return area.compute(shape, *sizes) * height

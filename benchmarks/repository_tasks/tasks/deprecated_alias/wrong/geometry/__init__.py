@@ -1,0 +1,3 @@
+from geometry.area import compute, surface
+
+__all__ = ["compute", "surface"]

@@ -1,0 +1,7 @@
+from pathlib import Path
+
+
+def read_recipe(path):
+    """The title and the ingredients of a recipe."""
+    title, *ingredients = Path(path).read_text("utf-8").splitlines()
+    return {"title": title, "ingredients": [line.strip("- ") for line in ingredients if line]}

@@ -1,0 +1,18 @@
+"""The settings of the notes server."""
+
+import json
+import os
+from pathlib import Path
+
+DEFAULTS = {"host": "127.0.0.1", "port": 7000, "folder": "notes"}
+
+
+def load_config(path="notes.json"):
+    """Defaults, then what the file says."""
+    config = dict(DEFAULTS)
+    file = Path(path)
+    if file.exists():
+        config.update(json.loads(file.read_text("utf-8")))
+    if "NOTES_PORT" in os.environ:
+        config["port"] = int(os.environ["NOTES_PORT"])
+    return config

@@ -1,0 +1,2 @@
+export { unique, last } from "./lists.js";
+export { clamp } from "./numbers.js";

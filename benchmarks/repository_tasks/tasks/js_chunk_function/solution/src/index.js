@@ -1,0 +1,2 @@
+export { chunk, unique, last } from "./lists.js";
+export { clamp } from "./numbers.js";

@@ -1,0 +1,3 @@
+export function normalize(record) {
+  return { ...record, name: record.name.trim() };
+}

@@ -1,0 +1,5 @@
+import { fmt } from "./dates.js";
+
+export function eventLine(event) {
+  return `${fmt(event.date)} ${event.title}`;
+}

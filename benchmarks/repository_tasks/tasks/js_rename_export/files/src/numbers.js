@@ -1,0 +1,5 @@
+const fmt = new Intl.NumberFormat("en-US");
+
+export function visitors(count) {
+  return `${fmt.format(count)} visitors`;
+}

@@ -1,0 +1,4 @@
+export { formatDate } from "./dates.js";
+export { eventLine } from "./event.js";
+export { range } from "./range.js";
+export { visitors } from "./numbers.js";

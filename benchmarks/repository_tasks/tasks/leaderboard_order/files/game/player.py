@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Player:
+    name: str
+    points: int = 0

@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Member:
+    name: str
+    joined: int

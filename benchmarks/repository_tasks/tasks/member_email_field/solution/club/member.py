@@ -1,0 +1,8 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Member:
+    name: str
+    joined: int
+    email: str | None = None

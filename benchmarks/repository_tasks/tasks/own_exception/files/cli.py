@@ -1,0 +1,16 @@
+"""Prints the total length of the routes in a file."""
+
+import sys
+from pathlib import Path
+
+from routes.reader import read_routes
+
+
+def main():
+    routes = read_routes(Path(sys.argv[1]).read_text("utf-8"))
+    print(f"{len(routes)} routes, {sum(route[2] for route in routes):.1f} km")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The exceptions of this package."""

@@ -1,0 +1,5 @@
+"""The exceptions of this package."""
+
+
+class RouteError(Exception):
+    pass

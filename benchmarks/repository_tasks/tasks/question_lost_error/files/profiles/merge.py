@@ -1,0 +1,5 @@
+DEFAULTS = {"theme": "light", "language": "en"}
+
+
+def with_defaults(profile):
+    return {**DEFAULTS, **profile}

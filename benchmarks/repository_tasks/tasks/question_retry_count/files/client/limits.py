@@ -1,0 +1,4 @@
+"""Limits that no configuration may exceed."""
+
+MOST_RETRIES = 6
+LONGEST_PAUSE = 60

@@ -1,0 +1,5 @@
+from teatime import __version__
+
+
+def about():
+    return f"teatime {__version__}"

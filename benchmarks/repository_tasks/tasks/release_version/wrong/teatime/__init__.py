@@ -1,0 +1,3 @@
+"""Reminds you of your tea."""
+
+__version__ = "1.5.0"

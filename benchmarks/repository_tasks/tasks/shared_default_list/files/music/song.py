@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Song:
+    title: str
+    seconds: int

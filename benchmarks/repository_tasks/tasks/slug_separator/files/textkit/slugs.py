@@ -1,0 +1,10 @@
+"""Parts of addresses made from titles."""
+
+import re
+
+MAXIMUM = 80
+
+
+def shorten(slug, maximum=MAXIMUM):
+    """Cuts a slug to a maximum length without a separator at its end."""
+    return re.sub(r"[-_]+$", "", slug[:maximum])
