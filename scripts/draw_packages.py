@@ -10,7 +10,7 @@ DRAWING = ROOT / "docs" / "images" / "packages.svg"
 ROWS = (
     ("heald",),
     ("cli", "studio", "nodes", "local", "check", "evals", "acp", "notify"),
-    ("server", "pictures"),
+    ("server", "pictures", "forges"),
     ("core",),
 )
 """The folders of the packages, from the top to the bottom."""
@@ -29,6 +29,7 @@ OWNS = {
     "notify": "webhooks",
     "server": "HTTP, streams, protocols, the page",
     "pictures": "boxes, regions, fonts",
+    "forges": "pull requests, reviews",
 }
 WIDTH, ROW_HEIGHT, GAP, MARGIN = 900, 62, 12, 20
 CORE_HEIGHT = 118

@@ -24,6 +24,7 @@ MODULES = (
     "heald_studio",
     "heald_check",
     "heald_evals",
+    "heald_forges",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 

@@ -36,6 +36,7 @@ MODULES = {
     "heald_studio": "Studio",
     "heald_check": "Checks",
     "heald_evals": "Evaluations",
+    "heald_forges": "Forges",
 }
 _LINK = re.compile(r"(?P<head>!?\[(?:[^\]\[]|\[[^\]]*\]\([^)]*\))*\]\(\s*)(?P<target>[^)\s]+)(?P<end>[^)]*\))")
 _FENCE = re.compile(r"^(```|~~~)")

@@ -24,11 +24,12 @@ ALLOWED = {
     "heald_server": {"heald"},
     "heald_check": {"heald"},
     "heald_evals": {"heald"},
-    "heald_cli": {"heald", "heald_server"},
+    "heald_forges": {"heald"},
+    "heald_cli": {"heald", "heald_forges", "heald_server"},
     "heald_nodes": {"heald", "heald_server"},
     "heald_notify": {"heald", "heald_server"},
     "heald_local": {"heald", "heald_pictures"},
-    "heald_studio": {"heald", "heald_pictures", "heald_server"},
+    "heald_studio": {"heald", "heald_forges", "heald_pictures", "heald_server"},
 }
 """The packages that each package may import. Imports inside functions and under TYPE_CHECKING count."""
 LAYERS = {
@@ -41,7 +42,6 @@ LAYERS = {
     "providers": 2,
     "tools": 2,
     "agent": 3,
-    "forges": 3,
     "sessions": 4,
     "testing": 5,
     "commands": 5,
@@ -54,6 +54,7 @@ PUBLIC = {
     *(f"heald.{name}" for name in ("events", "plugins", "providers", "sessions", "testing", "types")),
     "heald_check",
     "heald_evals",
+    "heald_forges",
     "heald_server",
     "heald_studio",
 }

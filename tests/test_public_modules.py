@@ -24,6 +24,7 @@ MODULES = (
     "heald_studio",
     "heald_check",
     "heald_evals",
+    "heald_forges",
 )
 NAMES = ROOT / "tests" / "public_names.txt"
 """Every public name. A name that is added or removed here is a change of the interface: say so in CHANGELOG.md."""

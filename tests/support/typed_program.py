@@ -10,6 +10,7 @@ from typing import Literal, TypedDict, assert_type
 import heald
 import heald_check
 import heald_evals
+import heald_forges
 import heald_server
 import heald_studio
 
@@ -172,3 +173,9 @@ def studio(picture: bytes) -> heald_studio.InputPicture:
 
 def evaluations(outcome: heald_evals.CaseOutcome) -> str:
     return str(outcome)
+
+
+async def pull_requests(address: str) -> str:
+    forge = await heald_forges.open_forge(address)
+    assert_type(await forge.find_pull_request("topic"), heald_forges.PullRequest | None)
+    return forge.kind

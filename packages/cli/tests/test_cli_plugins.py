@@ -51,6 +51,10 @@ broken = counting.does_not_exist:COMMAND
 
 [heald.checks]
 counting = counting.command:check_words
+
+[heald.forges]
+anvil = counting.does_not_exist:ANVIL
+bellows = counting.declared:COUNT
 """
 
 
@@ -120,6 +124,8 @@ async def test_the_doctor_names_what_cannot_be_loaded(plugin: Path) -> None:
         "late": "No module named 'counting.missing_module'",
         "tableless": "has no attribute 'Gone'",
         "counting": "has no attribute 'check_words'",
+        "anvil": "The kind of forge 'anvil' of counting cannot be loaded",
+        "bellows": "Command is not a ForgeKind",
     }.items():
         assert any(repr(name) in row and reason in row for row in rows), (name, rows)
 

@@ -11,10 +11,10 @@ from cli_tmux import NEEDS_TMUX, Tmux
 import git_commands
 from cli_bench import run_process
 from cli_pages import here
-from heald.forges.remote import parse_remote
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald_cli.repository.pull_request import split_text
+from heald_forges.remote import parse_remote
 
 TOKEN = "token-of-the-forge-7310"
 TEXT = "Title: Add a door\n\n## Body:\nIt opens and closes."

@@ -7,11 +7,11 @@ from cli_repository import git, make_repository
 
 from cli_bench import run_process
 from cli_pages import here
-from heald.forges.remote import parse_remote
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald_cli.repository.branch_diff import split_files
 from heald_cli.repository.review import parse_comments
+from heald_forges.remote import parse_remote
 
 TOKEN = "token-of-the-forge-5521"
 ANSWER = "1. `a.txt:3`: three is never used.\n- **b.txt:1** - the file is empty.\nnothing.txt:9: not in the change."

@@ -18,6 +18,7 @@ GROUPS = {
     "placements": "placement of work",
     "stacks": "stack of the studio",
     "detectors": "detector of elements in pictures",
+    "forges": "kind of forge",
     "checks": "check of `heald doctor`",
 }
 """Every group, without its prefix `heald.`, and what one entry of it is."""

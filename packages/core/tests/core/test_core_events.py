@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -133,6 +135,13 @@ def test_an_unknown_type_is_kept_as_it_came(value: dict[str, Any]) -> None:
     read = decode_event(json.dumps(raw))
     assert (read.type, read.layer) == ("invented_later", "state")
     assert read.data == Unknown(value)
+
+
+@pytest.mark.parametrize("module", ["server_tool_events", "context_events"])
+def test_the_order_does_not_depend_on_the_module_that_is_imported_first(module: str) -> None:
+    code = f"import heald.core.{module}; from heald.core.envelope import PAYLOADS; print(*PAYLOADS)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == list(PAYLOADS)
 
 
 def test_unknown_is_no_type_of_its_own() -> None:

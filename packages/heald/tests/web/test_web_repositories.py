@@ -13,11 +13,11 @@ from page_support import BUILT, Visit, visiting
 from playwright.async_api import Browser, FrameLocator, expect
 
 from git_commands import git
-from heald.forges.remote import parse_remote
 from heald.sessions.settings import SessionSettings
 from heald.sessions.sqlite import SqliteStore
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.tools.shell.sandbox import Sandbox
+from heald_forges.remote import parse_remote
 from registry_clients import template_folder
 from serving_parts import TOKEN, S, context_on, serving
 

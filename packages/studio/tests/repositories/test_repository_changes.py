@@ -6,9 +6,9 @@ import pytest
 from repository_support import make_repository, workshop
 
 from git_commands import git
-from heald.forges.open import NoForgeToken
-from heald.forges.remote import parse_remote
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald_forges.remote import parse_remote
+from heald_forges.remote_forge import NoForgeToken
 from heald_studio.repositories.change_branch import BranchRefused, ChangeBranch
 from heald_studio.repositories.pull_request import open_pull_request
 

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from typing import Any
 
 import msgspec
 
@@ -11,11 +10,11 @@ from heald.commands.options import add_options
 from heald.commands.terminal import BOLD, Colours, print_note, show_progress
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
-from heald.forges.forge import PullRequest
 from heald.tools.git.repository import GitRepository
 from heald_cli.repository.branch_diff import read_file_diffs
 from heald_cli.repository.review import ReviewComment, review_files
 from heald_cli.writer_options import make_writer, require_repository
+from heald_forges.forge import Forge, PullRequest
 
 EXAMPLES = """examples:
   heald review main..                         the commits of this branch since it left main
@@ -84,7 +83,7 @@ def _print(comments: list[ReviewComment], *, as_json: bool) -> None:
 class _Poster(msgspec.Struct, frozen=True):
     """Posts comments to a pull request."""
 
-    forge: Any
+    forge: Forge
     pull_request: PullRequest
 
     async def post(self, comments: list[ReviewComment]) -> None:
@@ -98,8 +97,8 @@ class _Poster(msgspec.Struct, frozen=True):
 
 
 async def _find_poster(repository: GitRepository) -> _Poster:
-    from heald.forges.open import open_forge
     from heald_cli.repository.pull_request import read_branch
+    from heald_forges.remote_forge import open_forge
 
     branch = await asyncio.to_thread(read_branch, repository)
     forge = await open_forge(branch.address)

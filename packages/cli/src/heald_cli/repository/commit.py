@@ -13,6 +13,8 @@ from heald.tools.git.program import GitFailed, run_user_git
 from heald.tools.git.repository import GitRepository
 from heald.tools.sanitize import sanitize_text
 from heald_cli.repository.changed_hunks import UncommittedChanges
+from heald_forges.installed import usual_token_variables
+from heald_forges.remote import TOKEN_PREFIX
 
 _SECONDS = 900.0
 """Hooks run tests."""
@@ -47,7 +49,10 @@ async def commit_hunks(
         if not is_all_staged:
             await _stage(repository, changes, numbers)
         words = ["commit", "--quiet", "-F", "-", *(["--signoff"] if is_signed_off else [])]
-        code, output = await run_user_git(repository.top, words, stdin=f"{message}\n".encode(), seconds=_SECONDS)
+        content = f"{message}\n".encode()
+        code, output = await run_user_git(
+            repository.top, words, hidden=_forge_tokens(), stdin=content, seconds=_SECONDS
+        )
         is_done = code == 0
     finally:
         # What was staged and not chosen stays staged; what was not staged before is not staged after a failure.
@@ -76,10 +81,17 @@ async def _stage(repository: GitRepository, changes: UncommittedChanges, numbers
 
 async def _run(repository: GitRepository, *words: str, stdin: bytes = b"") -> None:
     env = {"GIT_LITERAL_PATHSPECS": "1"}
-    code, output = await run_user_git(repository.top, words, stdin=stdin, env=env, seconds=_SECONDS)
+    code, output = await run_user_git(
+        repository.top, words, hidden=_forge_tokens(), stdin=stdin, env=env, seconds=_SECONDS
+    )
     if code:
         lines = output.decode("utf-8", "replace").strip().splitlines()
         raise GitFailed(f"git {words[0]} failed: {sanitize_text(lines[-1]) if lines else f'exit code {code}'}")
+
+
+def _forge_tokens() -> tuple[str, ...]:
+    """Return the beginnings of the names of variables with tokens, which hooks of a commit do not need."""
+    return (TOKEN_PREFIX, *usual_token_variables())
 
 
 def changed_hooks(changes: UncommittedChanges) -> list[str]:

@@ -7,12 +7,13 @@ import msgspec
 
 from heald.core.errors import ConfigurationError
 from heald.core.lazy import lazy_pattern
-from heald.forges.forge import Forge
 from heald.tools.git.program import GitAccess, GitFailed, run_git, run_user_git
 from heald.tools.git.repository import GitRepository
 from heald.tools.sanitize import sanitize_text
 from heald_cli.repository.branch_diff import RANGE
 from heald_cli.single_answer import AnswerWriter, NoAnswer
+from heald_forges.forge import Forge
+from heald_forges.remote import TOKEN_PREFIX
 
 _PUSH_SECONDS = 900.0
 _MAX_COMMITS = 50
@@ -91,10 +92,10 @@ def split_text(text: str) -> tuple[str, str]:
 
 
 async def push_branch(repository: GitRepository, branch: Branch) -> str:
-    """Push the branch with the person's git, whose hooks run, and follow it there. Nothing is overwritten. Returns
-    what git printed. Raises GitFailed with its words."""
+    """Push the branch with the person's git, whose hooks run, and follow it there. Nothing is overwritten. Credential
+    helpers may use the usual tokens, such as GH_TOKEN. Returns what git printed. Raises GitFailed with its words."""
     words = ("push", "--set-upstream", branch.remote, f"refs/heads/{branch.name}:refs/heads/{branch.name}")
-    code, output = await run_user_git(repository.top, words, seconds=_PUSH_SECONDS)
+    code, output = await run_user_git(repository.top, words, hidden=(TOKEN_PREFIX,), seconds=_PUSH_SECONDS)
     text = _SECRET.sub("", sanitize_text(output.decode("utf-8", "replace"))).strip()
     if code:
         raise GitFailed(f"git could not push {branch.name}:\n{text}")

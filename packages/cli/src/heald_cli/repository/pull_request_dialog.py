@@ -3,11 +3,11 @@
 import sys
 
 from heald.commands.terminal import BOLD, DIM, Colours
-from heald.forges.forge import NewPullRequest
 from heald.tools.sanitize import sanitize_text
 from heald_cli.questions import read_line
 from heald_cli.repository.commit_dialog import edit_message
 from heald_cli.repository.pull_request import Branch, split_text
+from heald_forges.forge import NewPullRequest
 
 
 class PullRequestDialog:

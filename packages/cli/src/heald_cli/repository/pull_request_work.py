@@ -6,8 +6,6 @@ from collections.abc import Callable
 import msgspec
 
 from heald.core.errors import ConfigurationError
-from heald.forges.forge import Forge, NewPullRequest, PullRequest
-from heald.forges.open import open_forge
 from heald.tools.git.repository import GitRepository
 from heald_cli.repository.branch_diff import read_branch_diff
 from heald_cli.repository.pull_request import (
@@ -20,6 +18,8 @@ from heald_cli.repository.pull_request import (
     write_pull_request,
 )
 from heald_cli.single_answer import AnswerWriter
+from heald_forges.forge import Forge, NewPullRequest, PullRequest
+from heald_forges.remote_forge import open_forge
 
 
 class PullRequestOrder(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from heald.core.lazy import lazy_pattern
-from heald.forges.forge import LineComment
 from heald.tools.sanitize import sanitize_text
 from heald_cli.repository.branch_diff import NumberedDiff
 from heald_cli.single_answer import AnswerWriter
+from heald_forges.forge import LineComment
 
 _COMMENT = lazy_pattern(
     r"(?:\s*(?:[-*+>]|\d+[.)])\s+)*\s*[`*\[]*(?P<path>[^\s`:*\[\]][^`:*\[\]]*?):(?:L|line )?(?P<line>\d+)(?:[-–]\d+)?"

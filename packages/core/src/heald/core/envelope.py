@@ -1,7 +1,7 @@
 """Events: payloads with their position in a session's log. `core.json.encode` encodes them."""
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
@@ -82,13 +82,31 @@ def payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
     return types
 
 
-PAYLOADS: dict[str, type[Payload]] = {
-    name: kind
-    for base in (Payload, ContextPayload, ClientPayload, ServerToolPayload)
-    for name, kind in payload_types(base).items()
-    if kind is not Unknown
-}
-"""Every payload class by its event type."""
+_LAYERS = get_args(Layer)
+_MODULES = tuple(
+    f"heald.core.{name}" for name in ("messages", "events", "server_tool_events", "client_events", "context_events")
+)
+"""The modules with payload classes, in the order of the reference."""
+
+
+def _position(entry: tuple[str, type[Payload]]) -> tuple[int, int, str]:
+    """The place of a payload class: it does not depend on which module was imported first."""
+    kind, module = entry[1], entry[1].__module__
+    return _LAYERS.index(kind.layer), _MODULES.index(module) if module in _MODULES else len(_MODULES), module
+
+
+PAYLOADS: dict[str, type[Payload]] = dict(
+    sorted(
+        (
+            (name, kind)
+            for base in (Payload, ContextPayload, ClientPayload, ServerToolPayload)
+            for name, kind in payload_types(base).items()
+            if kind is not Unknown
+        ),
+        key=_position,
+    )
+)
+"""Every payload class by its event type, in the order of layers, modules and definitions."""
 
 
 _envelopes = msgspec.json.Decoder(_Envelope)

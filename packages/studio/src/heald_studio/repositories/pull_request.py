@@ -4,10 +4,10 @@ import asyncio
 import os
 import tempfile
 
-from heald.forges.forge import NewPullRequest, PullRequest
-from heald.forges.open import open_forge
 from heald.tools.git.program import GitAccess, GitFailed, run_git
 from heald.tools.git.repository import GitRepository
+from heald_forges.forge import NewPullRequest, PullRequest
+from heald_forges.remote_forge import open_forge
 from heald_studio.export.git_push import PushFailed, check_branch, check_remote, push_branch
 from heald_studio.repositories.change_branch import ChangeBranch
 

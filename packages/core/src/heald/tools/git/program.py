@@ -55,8 +55,6 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
 """The commands that are used, with the options that each of them always has."""
 _USER_COMMANDS = frozenset({"add", "apply", "commit", "push", "read-tree"})
 """The commands that a person asks for, such as with `heald commit`."""
-_FORGE_TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN", "CODEBERG_TOKEN")
-"""Tokens of forges, which credential helpers use for a push, and nothing else needs."""
 _SETTINGS = (
     f"core.hooksPath={_NOTHING}",
     "core.fsmonitor=false",
@@ -189,11 +187,17 @@ async def push_with_git(
 
 
 async def run_user_git(
-    folder: str, words: Sequence[str], *, stdin: bytes = b"", env: Mapping[str, str] | None = None, seconds: float
+    folder: str,
+    words: Sequence[str],
+    *,
+    hidden: tuple[str, ...],
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    seconds: float,
 ) -> tuple[int, bytes]:
     """Run a command of git that the person asked for, as their shell would: with the settings and hooks of the
-    repository and with the person's credentials, but without keys of models and, except for a push, without tokens of
-    forges. Raises GitFailed.
+    repository and with the person's credentials, but without keys of models and without the variables whose names begin
+    with one of `hidden`. Raises GitFailed.
 
     Returns the exit code and what git and the hooks printed. Only commands of a table run. Nothing asks for a password.
     """
@@ -203,7 +207,6 @@ async def run_user_git(
     place = _find_program(os.environ.get("PATH", os.defpath), frozenset((_find_top(folder),)))
     if place is None:
         raise GitFailed("git is not installed.")
-    hidden = ("FORGE_TOKEN_", *(() if name == "push" else _FORGE_TOKENS))
     variables = {name: value for name, value in environment_without_keys().items() if not name.startswith(hidden)}
     variables |= {"GIT_EDITOR": "false", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}
     variables.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20")

@@ -3,10 +3,10 @@
 import pytest
 
 from heald.core.errors import AuthenticationFailed
-from heald.forges.forge import ForgeFailed, LineComment, NewPullRequest, PullRequest
-from heald.forges.open import NoForgeToken, open_forge, token_variables
-from heald.forges.remote import ForgeRemote, parse_remote
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald_forges.forge import ForgeFailed, LineComment, NewPullRequest, PullRequest
+from heald_forges.remote import ForgeRemote, parse_remote
+from heald_forges.remote_forge import NoForgeToken, open_forge, token_variables
 
 TOKEN = "secret-token-8841"
 NEW = NewPullRequest(title="Add a door", body="It opens.", branch="topic/door", base="main")
@@ -151,7 +151,10 @@ async def test_a_server_that_is_no_forge_and_a_host_without_a_token(monkeypatch:
         with pytest.raises(NoForgeToken, match=r"There is no token for 127\.0\.0\.1"):
             await open_forge(f"{server.url}/me/site")
         assert not server.requests
-        with pytest.raises(ForgeFailed, match="neither as GitHub nor as GitLab nor as Gitea"):
+        with pytest.raises(
+            ForgeFailed,
+            match=r"does not answer as a forge \(Gitea, GitHub, GitLab\); check the address of the remote\.$",
+        ):
             await open_forge(use_token(server, monkeypatch))
     assert not any(TOKEN in str(request.headers) for request in server.requests)
 

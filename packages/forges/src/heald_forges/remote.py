@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from heald.core.lazy import lazy_pattern
-from heald.forges.forge import ForgeFailed
+from heald_forges.forge import ForgeFailed
 
+TOKEN_PREFIX = "FORGE_TOKEN_"
+"""The beginning of the names of variables with the token for one host."""
 _SCP = lazy_pattern(r"(?:[^@:/\s]+@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>(?!/{2})\S+)")
 _HOST = lazy_pattern(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?", re.I)
 _SEGMENT = lazy_pattern(r"[\w.~+-]+", re.A)
@@ -31,7 +33,7 @@ class ForgeRemote(msgspec.Struct, frozen=True):
     @property
     def token_variable(self) -> str:
         """The variable with the token for this host alone."""
-        return f"FORGE_TOKEN_{re.sub('[.:]', '_', self.host.replace('-', '__')).upper()}"
+        return f"{TOKEN_PREFIX}{re.sub('[.:]', '_', self.host.replace('-', '__')).upper()}"
 
 
 def parse_remote(address: str) -> ForgeRemote:

@@ -8,9 +8,9 @@ from typing import Any
 from heald.core.errors import AuthenticationFailed, MalformedResponse, ProviderError, ProviderTimeout
 from heald.core.json import JsonObject, as_object, encode, loads
 from heald.core.version import VERSION
-from heald.forges.forge import ForgeFailed
 from heald.providers.network_errors import network_error
 from heald.providers.transport import BrokenRead, Transport
+from heald_forges.forge import ForgeFailed
 
 _MAX_ANSWER = 16_000_000
 _CONNECT_SECONDS = 15.0

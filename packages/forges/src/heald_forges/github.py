@@ -5,14 +5,11 @@ from typing import Any
 from urllib.parse import quote
 
 from heald.core.json import JsonObject, as_list, as_object
-from heald.forges.api import ForgeApi
-from heald.forges.forge import LineComment, NewPullRequest, PullRequest
+from heald_forges.api import ForgeApi
+from heald_forges.forge import LineComment, NewPullRequest, PullRequest
+from heald_forges.kind import ForgeHost, ForgeKind
 
-HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
-
-
-def auth_headers(token: str) -> dict[str, str]:
-    return {**HEADERS, "authorization": f"Bearer {token}"}
+_HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
 class GitHubForge:
@@ -56,3 +53,15 @@ def read_pull(value: Any) -> PullRequest:
         branch=str(as_object(pull.get("head")).get("ref") or ""),
         base=str(as_object(pull.get("base")).get("ref") or ""),
     )
+
+
+GITHUB = ForgeKind(
+    title="GitHub",
+    api_path="/api/v3",
+    probe="/meta",
+    auth_headers=lambda token: {**_HEADERS, "authorization": f"Bearer {token}"},
+    make_forge=GitHubForge,
+    hosts=(
+        ForgeHost(host="github.com", api_url="https://api.github.com", token_variables=("GH_TOKEN", "GITHUB_TOKEN")),
+    ),
+)

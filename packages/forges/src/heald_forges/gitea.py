@@ -3,18 +3,15 @@
 from collections.abc import Sequence
 
 from heald.core.json import as_list, as_object
-from heald.forges.api import ForgeApi
-from heald.forges.forge import LineComment, NewPullRequest, PullRequest
-from heald.forges.github import read_pull
+from heald_forges.api import ForgeApi
+from heald_forges.forge import LineComment, NewPullRequest, PullRequest
+from heald_forges.github import read_pull
+from heald_forges.kind import ForgeHost, ForgeKind
 
 _PAGE = 50
 _MOST_PAGES = 20
 _DRAFT = "WIP: "
 """Gitea has no field for drafts: a title that begins with this is one."""
-
-
-def auth_headers(token: str) -> dict[str, str]:
-    return {"authorization": f"token {token}"}
 
 
 class GiteaForge:
@@ -47,3 +44,13 @@ class GiteaForge:
         lines = [{"path": note.path, "new_position": note.line, "body": note.text} for note in comments]
         body = {"body": summary, "event": "COMMENT", "comments": lines}
         await self._api.post(f"{self._repository}/pulls/{pull_request.number}/reviews", body)
+
+
+GITEA = ForgeKind(
+    title="Gitea",
+    api_path="/api/v1",
+    probe="/version",
+    auth_headers=lambda token: {"authorization": f"token {token}"},
+    make_forge=GiteaForge,
+    hosts=(ForgeHost(host="codeberg.org", api_url="https://codeberg.org/api/v1", token_variables=("CODEBERG_TOKEN",)),),
+)

@@ -5,15 +5,12 @@ from typing import Any
 from urllib.parse import quote
 
 from heald.core.json import JsonObject, as_list, as_object
-from heald.forges.api import ForgeApi
-from heald.forges.forge import LineComment, NewPullRequest, PullRequest
+from heald_forges.api import ForgeApi
+from heald_forges.forge import LineComment, NewPullRequest, PullRequest
+from heald_forges.kind import ForgeHost, ForgeKind
 
 _DRAFT = "Draft: "
 """GitLab has no field for drafts: a title that begins with this is one."""
-
-
-def auth_headers(token: str) -> dict[str, str]:
-    return {"private-token": token}
 
 
 class GitLabForge:
@@ -62,3 +59,13 @@ def _read_request(value: Any) -> PullRequest:
         branch=str(request.get("source_branch") or ""),
         base=str(request.get("target_branch") or ""),
     )
+
+
+GITLAB = ForgeKind(
+    title="GitLab",
+    api_path="/api/v4",
+    probe="/version",
+    auth_headers=lambda token: {"private-token": token},
+    make_forge=GitLabForge,
+    hosts=(ForgeHost(host="gitlab.com", api_url="https://gitlab.com/api/v4", token_variables=("GITLAB_TOKEN",)),),
+)
