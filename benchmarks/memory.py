@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 import heald
+from benchmarks.exercism.results import describe_run
 from benchmarks.tasks.local_model import NAME, serve_local_model
 from heald.events import ConversationCompacted, Event
 
@@ -76,6 +77,9 @@ def main() -> None:
     parser.add_argument("--compactions", type=int, default=10, metavar="N")
     parser.add_argument("--only-memory", action="store_true", help="do not measure without a memory")
     parser.add_argument("--url", help="base URL of a running server, instead of starting one")
+    parser.add_argument("--results", type=Path, help="file for the table as JSON")
+    parser.add_argument("--commit", help="the commit that is measured, where there is no repository")
+    parser.add_argument("--server", default="", help="what serves the model, for the results")
     options = parser.parse_args()
     if options.url:
         rows = asyncio.run(measure(options.url, options.compactions, only_memory=options.only_memory))
@@ -86,6 +90,9 @@ def main() -> None:
     for row in rows:
         print(f"| {'yes' if row.memory else 'no'} | {row.compactions} | {row.requests} | {row.right} of {len(FACTS)} |")
     print(json.dumps(msgspec.to_builtins(rows), indent=1), file=sys.stderr)
+    if options.results is not None:
+        facts = describe_run("memory", NAME, "facts", options.commit, options.server)
+        options.results.write_text(json.dumps(facts | {"rows": msgspec.to_builtins(rows)}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

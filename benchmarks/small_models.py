@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md about small models, from benchmarks/results/exercism*.json and small_model.json.
+"""The tables of docs/benchmarks.md about small models, from the files of benchmarks/results that `_RESULTS` names.
 
 python -m benchmarks.small_models    writes them into the page
 """
@@ -39,10 +39,18 @@ _RESULTS = (
     "exercism_again",
     "exercism_development",
     "exercism_formats",
+    "exercism_example",
+    "exercism_example_development",
+    "repository_tasks",
     "small_model",
     "small_model_tools",
+    "small_model_more_tools",
+    "memory",
 )
 _PRESENT = {"heald": "heald (defaults: files as text)", "aider-whole": "aider 0.86.2, whole files"}
+_EXAMPLE_ROWS = {**_PRESENT, "heald": "heald, with the further example"}
+_EXAMPLE_WAYS = {"heald": "as it is", "heald-example": "an example in which empty functions are filled in"}
+_REPOSITORY_ROWS = {**_FORMATS, "heald": "heald (defaults: files as text)"}
 _TASKS = {"coding": "first ten", "more": "second ten", "last": "last ten"}
 
 
@@ -91,17 +99,37 @@ def pair_sentence(tries: Tries) -> str:
     )
 
 
-def ways_table(outcomes: Sequence[Any]) -> str:
+def repository_table(tries: Tries) -> str:
+    """The tasks in repositories, which have one try. A question is solved by an answer that changes nothing."""
+    count = len(next(iter(tries.values())))
+    lines = [
+        f"| agent, {count} tasks | solved | requests | input tokens | output tokens | files damaged | "
+        "a change asked for, nothing done, exit code 0 | exit code 1 |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row, by_task in tries.items():
+        every = [attempts[0] for attempts in by_task.values()]
+        changes = [attempts[0] for name, attempts in by_task.items() if not name.startswith("question_")]
+        sums = [f"{sum(attempt[key] for attempt in every):,}" for key in ("requests", "tokens_in", "tokens_out")]
+        damaged = sum(len(attempt["damaged"]) for attempt in every)
+        idle = sum(attempt["idle"] for attempt in changes)
+        failed = sum(attempt["exit_code"] == 1 for attempt in every)
+        cells = [str(len(_solved(by_task))), *sums, str(damaged), str(idle), str(failed)]
+        lines.append(f"| {_REPOSITORY_ROWS[row]} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def ways_table(outcomes: Sequence[Any], ways: Mapping[str, str] = _WAYS) -> str:
     """The development list: how many exercises each way to ask a small model solved."""
-    tries = common_tries(outcomes, list(_WAYS))
-    best = choose(outcomes, list(_WAYS))
+    tries = common_tries(outcomes, list(ways))
+    best = choose(outcomes, list(ways))
     count = len(tries[best])
     lines = [f"| way to ask, {count} exercises | first try | in two tries | tokens |", "|---|---:|---:|---:|"]
     for row, by_exercise in tries.items():
         every = [attempt for attempts in by_exercise.values() for attempt in attempts]
         tokens = sum(attempt["tokens_in"] + attempt["tokens_out"] for attempt in every)
         first = sum(attempts[0]["solved"] for attempts in by_exercise.values())
-        name = f"**{_WAYS[row]}**" if row == best else _WAYS[row]
+        name = f"**{ways[row]}**" if row == best else ways[row]
         lines.append(f"| {name} | {first} | {len(_solved(by_exercise))} | {tokens:,} |")
     return "\n".join(lines)
 
@@ -135,16 +163,44 @@ def tasks_table(tasks: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def tools_table(rows: Sequence[Any]) -> str:
+def tools_table(rows: Sequence[Any], count: int = 10) -> str:
     """The tool tasks, with and without a hundred further tools."""
     lines = ["| tools that are offered | solved | requests | input tokens |", "|---|---:|---:|---:|"]
-    lines += [f"| {row['agent']} | {row['solved']} of 10 | {row['requests']} | {row['tokens_in']:,} |" for row in rows]
+    lines += [
+        f"| {row['agent']} | {row['solved']} of {count} | {row['requests']} | {row['tokens_in']:,} |" for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def summed_rows(kinds: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """The rows of several kinds of tasks as one table."""
+    keys = ("solved", "requests", "tokens_in")
+    return [
+        {"agent": rows[0]["agent"]} | {key: sum(row[key] for row in rows) for key in keys}
+        for rows in zip(*kinds.values(), strict=True)
+    ]
+
+
+def memory_table(rows: Sequence[Any]) -> str:
+    """Facts that are known after compactions."""
+    lines = ["| memory | compactions | requests | facts known |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| {'yes' if row['memory'] else 'no'} | {row['compactions']} | {row['requests']} | "
+        f"{row['right']} of {len(row['answers'])} |"
+        for row in rows
+    ]
     return "\n".join(lines)
 
 
 def section() -> str:
-    measured, again, development, formats, small, small_tools = (
-        json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in _RESULTS
+    stored = {name: json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in _RESULTS}
+    measured, again, development = (stored[name] for name in ("exercism", "exercism_again", "exercism_development"))
+    formats, example, ways = (
+        stored[name] for name in ("exercism_formats", "exercism_example", "exercism_example_development")
+    )
+    repository, facts = stored["repository_tasks"], stored["memory"]
+    small, small_tools, more_tools = (
+        stored[name] for name in ("small_model", "small_model_tools", "small_model_more_tools")
     )
     tries = common_tries(measured["outcomes"], list(_ROWS))
     return f"""{_BEGIN}### Exercises by others
@@ -174,6 +230,19 @@ this is its second use; the machine was released before the run ended (commit {a
 
 {exercism_table(common_tries(again["outcomes"], list(_PRESENT)), _PRESENT)}
 
+A further way to ask was compared on the development list, by the same rule: a file with empty functions is preceded by
+an example in which such functions are filled in, instead of one in which a line is corrected (commit
+{ways["commit"]}, results:
+[exercism_example_development.json](../benchmarks/results/exercism_example_development.json)):
+
+{ways_table(ways["outcomes"], _EXAMPLE_WAYS)}
+
+The rule names it for its fewer tokens. It was then run on the first list, its third use, up to its time limit (results:
+[exercism_example.json](../benchmarks/results/exercism_example.json)). It solved no more in the first try than the runs
+above on the exercises that they share, and three fewer in two tries, so it was not kept:
+
+{exercism_table(common_tries(example["outcomes"], list(_PRESENT)), _EXAMPLE_ROWS)}
+
 An earlier run compares edit formats (commit {formats["commit"]}, results:
 [exercism_formats.json](../benchmarks/results/exercism_formats.json)). With tools or diffs the model usually changes
 nothing, in Heald and in aider:
@@ -182,6 +251,25 @@ nothing, in Heald and in aider:
 
 All runs were served by a program for one GPU that is not part of the repository: {measured["server"]}.
 `--local` serves the same weights with llama.cpp; its arithmetic differs, so single answers do too.
+
+### Tasks in repositories
+
+Forty small repositories of 3 to 12 files with an instruction and a hidden check
+([repository_tasks](../benchmarks/repository_tasks)), written without knowledge of Heald's prompts and code and
+committed before the run; one try. Four are questions, which must change nothing. Heald looks into the folder by itself;
+aider is given all files of the repository. With whole files aider solves three more than Heald. Its rows ran after
+those of Heald, because a package was missing at first (commit {repository["commit"]}, results:
+[repository_tasks.json](../benchmarks/results/repository_tasks.json), command: `{repository["command"]}`):
+
+{repository_table(common_tries(repository["outcomes"], list(_FORMATS)))}
+
+### Memory
+
+Five facts are stated in a conversation in a context of 4,096 tokens, which further requests fill until it was compacted
+ten times; then each fact is asked for, with [a memory](agents.md#memory) and without (commit {facts["commit"]},
+results: [memory.json](../benchmarks/results/memory.json), command: `{facts["command"]}`):
+
+{memory_table(facts["rows"])}
 
 ### Tasks of our own
 
@@ -198,6 +286,12 @@ Ten tasks with tools, and the same with a hundred further tools, all described o
 `{small_tools["command"]}`). A model of this size loses half of the tasks among a hundred descriptions:
 
 {tools_table(small_tools["tasks"])}
+
+The same without the last row, and with twenty further tasks (commit {more_tools["commit"]}, results:
+[small_model_more_tools.json](../benchmarks/results/small_model_more_tools.json), command:
+`{more_tools["command"]}`, where KIND is `tools`, then `more-tools`):
+
+{tools_table(summed_rows(more_tools["tasks"]), 30)}
 {_END}"""
 
 

@@ -1,8 +1,10 @@
 """`python -m benchmarks.tasks` against a scripted endpoint: the checks tell right from wrong, and the table counts."""
 
 import asyncio
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
@@ -26,9 +28,11 @@ def reply(request: ReceivedRequest) -> Reply:
     return wire_reply("chat", text="I do not know.", usage=(100, 10))
 
 
-async def test_the_tables() -> None:
+async def test_the_tables(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
     async with ScriptedServer(reply) as server:
         words = ["--model", "tiny-1b", "--base-url", f"{server.url}/v1", "--only", "heald", "--first", "2"]
+        words += ["--results", str(path)]
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "benchmarks.tasks", *words),
             cwd=ROOT,
@@ -41,12 +45,15 @@ async def test_the_tables() -> None:
     rows = [line for line in output.splitlines() if line.startswith("| heald |")]
     assert rows[0].startswith("| heald | 1 | 3 | 300 | 30 |"), output  # the second task has one reminder
     assert rows[1].startswith("| heald | 1 | 3 | 300 | 30 |"), output
+    stored = json.loads(path.read_text("utf-8"))["tasks"]
+    assert list(stored) == ["coding", "tools", "more", "last"]
+    assert (stored["tools"][0]["solved"], stored["tools"][0]["tokens_in"]) == (1, 300)
 
 
 _UNTOUCHED = """
 import tempfile
 from pathlib import Path
-from benchmarks.tasks.calling import TOOL_TASKS
+from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
 from benchmarks.tasks.last_coding import LAST_CODING_TASKS
 from benchmarks.tasks.more_coding import MORE_CODING_TASKS
@@ -55,7 +62,8 @@ for task in (*CODING_TASKS, *MORE_CODING_TASKS, *LAST_CODING_TASKS):
         task.prepare(Path(name))
         assert not task.is_solved(Path(name)), task.name
 assert len(CODING_TASKS) == len(MORE_CODING_TASKS) == len(LAST_CODING_TASKS) == len(TOOL_TASKS) == 10
-assert not any(task.is_solved("I do not know.") for task in TOOL_TASKS)
+assert len({task.request for task in (*TOOL_TASKS, *MORE_TOOL_TASKS)}) == 30
+assert not any(task.is_solved("I do not know.") for task in (*TOOL_TASKS, *MORE_TOOL_TASKS))
 """
 
 

@@ -1,19 +1,20 @@
 """One exercise done by one row: its tries, and what they cost."""
 
 import ast
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from benchmarks.exercism.exercise import Exercise
 from benchmarks.exercism.limited_process import run_limited
-from benchmarks.exercism.rows import Row, Try, environment
+from benchmarks.exercism.rows import Assignment, Row, Try, environment
 from benchmarks.tasks.proxy import CountingProxy
 from benchmarks.tasks.runners import Place
 
 TRY_SECONDS = 600
 _LOG_CHARACTERS = 2000
+_ADDED = re.compile(r"Added \S+ to the chat\.?")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Outcome:
     tries: tuple[TryOutcome, ...]
 
 
-def run_exercise(exercise: Exercise, row: Row, model: str, base_url: str, transcript: Path | None) -> Outcome:
+def run_exercise(
+    exercise: Assignment, row: Row, model: str, base_url: str, transcript: Path | None, *, most_tries: int = 2
+) -> Outcome:
     """Let a row do an exercise in a folder of its own, through a proxy of its own."""
     tries: list[TryOutcome] = []
     with tempfile.TemporaryDirectory(prefix="exercism-") as name, CountingProxy(base_url, transcript) as proxy:
@@ -55,7 +58,7 @@ def run_exercise(exercise: Exercise, row: Row, model: str, base_url: str, transc
         exercise.prepare(folder)
         attempt = Try(exercise, Place(model, proxy.url), home)
         tries.append(_run_try(attempt, row, folder, proxy))
-        if not tries[0].solved:
+        if not tries[0].solved and most_tries > 1:
             second = Try(exercise, attempt.place, home, tries[0].test_output or "The tests failed.")
             tries.append(_run_try(second, row, folder, proxy))
     return Outcome(exercise.slug, row.name, tuple(tries))
@@ -74,7 +77,7 @@ def _run_try(attempt: Try, row: Row, folder: Path, proxy: CountingProxy) -> TryO
     seconds = monotonic() - began
     counts = proxy.reset()
     after = _read_files(folder)
-    tested = attempt.exercise.test(folder)
+    tested = attempt.exercise.test(folder, _without_notices(ended.output))
     return TryOutcome(
         solved=tested.passed,
         exit_code=ended.exit_code,
@@ -82,7 +85,7 @@ def _run_try(attempt: Try, row: Row, folder: Path, proxy: CountingProxy) -> TryO
         tokens_in=counts.tokens_in,
         tokens_out=counts.tokens_out,
         seconds=round(seconds, 1),
-        damaged=tuple(path for path, data in before.items() if _parses(data) and not _parses(after.get(path))),
+        damaged=tuple(path for path, data in before.items() if _is_damaged(path, data, after.get(path))),
         idle=ended.exit_code == 0 and before == after,
         test_output=tested.output,
         log=ended.output[-_LOG_CHARACTERS:],
@@ -90,8 +93,8 @@ def _run_try(attempt: Try, row: Row, folder: Path, proxy: CountingProxy) -> TryO
 
 
 def _read_files(folder: Path) -> dict[str, bytes]:
-    """The Python files of a folder, hidden folders left out."""
-    paths = [path.relative_to(folder) for path in folder.rglob("*.py") if path.is_file()]
+    """The files of a folder, hidden folders left out."""
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     return {
         str(path): (folder / path).read_bytes()
         for path in paths
@@ -99,9 +102,16 @@ def _read_files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def _parses(data: bytes | None) -> bool:
-    if data is None:
-        return False
+def _without_notices(output: str) -> str:
+    """What an agent printed, without the names of files that aider was given: a check looks for words of the answer."""
+    return "\n".join(line for line in output.splitlines() if not _ADDED.fullmatch(line.strip()))
+
+
+def _is_damaged(path: str, before: bytes, after: bytes | None) -> bool:
+    return after is None or (path.endswith(".py") and _parses(before) and not _parses(after))
+
+
+def _parses(data: bytes) -> bool:
     try:
         ast.parse(data)
     except (SyntaxError, ValueError):

@@ -74,10 +74,10 @@ def _table_line(row: str, outcomes: list[dict[str, Any]], count: int) -> str:
     )
 
 
-def describe_run(model: str, list_name: str, commit: str | None, server: str) -> dict[str, Any]:
-    """What a reader must know to repeat a run."""
+def describe_run(program: str, model: str, list_name: str, commit: str | None, server: str) -> dict[str, Any]:
+    """What a reader must know to repeat a run of a program of this folder."""
     return {
-        "command": " ".join(["python -m benchmarks.exercism", *sys.argv[1:]]),
+        "command": " ".join([f"python -m benchmarks.{program}", *sys.argv[1:]]),
         "commit": commit or _find_commit(),
         "machine": {
             "system": f"{platform.system()} {platform.machine()}",

@@ -6,16 +6,40 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from benchmarks.exercism.exercise import Exercise
+from benchmarks.exercism.exercise import TestRun
 from benchmarks.tasks.runners import Place
+
+
+class Assignment(Protocol):
+    """What the rows are asked to do: an exercise, or a task in a repository."""
+
+    @property
+    def slug(self) -> str: ...
+
+    @property
+    def request(self) -> str: ...
+
+    @property
+    def solution_files(self) -> tuple[str, ...]:
+        """The files that an agent which does not look for them gets."""
+        ...
+
+    def second_request(self, output: str) -> str: ...
+
+    def prepare(self, folder: Path) -> None: ...
+
+    def test(self, folder: Path, answer: str) -> TestRun:
+        """Judge the files of a folder, and what the agent printed."""
+        ...
 
 
 @dataclass(frozen=True)
 class Try:
     """What an agent is asked: the exercise, and from the second try on what its tests said."""
 
-    exercise: Exercise
+    exercise: Assignment
     place: Place
     home: Path
     """A folder of the row and the exercise, outside of the one it works in: its settings and history."""

@@ -5,13 +5,15 @@ python -m benchmarks.tasks --local calls
 """
 
 import argparse
+import json
 import os
 import tempfile
 import traceback
 from pathlib import Path
 from time import monotonic
 
-from benchmarks.tasks.calling import TOOL_TASKS
+from benchmarks.exercism.results import describe_run
+from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
 from benchmarks.tasks.last_coding import LAST_CODING_TASKS
 from benchmarks.tasks.local_model import NAME as LOCAL_NAME
@@ -30,11 +32,14 @@ def main() -> None:
         "--local", choices=["calls", "text"], help="fetch and run a small model; `text` parses no calls"
     )
     parser.add_argument("--api-key-env", default="", help="variable that holds the key")
-    parser.add_argument("--kind", choices=["coding", "more", "last", "tools", "all"], default="all")
+    parser.add_argument("--kind", choices=["coding", "more", "last", "tools", "more-tools", "all"], default="all")
     parser.add_argument("--only", action="append", help="an agent by its name; can be repeated")
     parser.add_argument("--first", type=int, default=100, help="so many tasks of each kind")
     parser.add_argument("--verbose", action="store_true", help="print each task")
     parser.add_argument("--transcript", type=Path, help="file to which all requests and answers are appended")
+    parser.add_argument("--results", type=Path, help="file for the tables as JSON")
+    parser.add_argument("--commit", help="the commit that is measured, where there is no repository")
+    parser.add_argument("--server", default="", help="what serves the model, for the results")
     options = parser.parse_args()
     if options.local:
         with serve_local_model(parses_calls=options.local == "calls") as base_url:
@@ -48,28 +53,36 @@ def main() -> None:
 
 def _run(options: argparse.Namespace) -> None:
     runners = [runner for runner in available_runners() if runner.name in (options.only or [runner.name])]
+    tables: dict[str, list[_Row]] = {}
     with CountingProxy(options.base_url, options.transcript) as proxy:
         place = Place(options.model, proxy.url, os.environ.get(options.api_key_env, "") or "none")
-        if options.kind in ("coding", "all"):
-            _compare("coding tasks", runners, CODING_TASKS[: options.first], proxy, place, options.verbose)
-        if options.kind in ("tools", "all"):
-            _compare("tool tasks", runners, TOOL_TASKS[: options.first], proxy, place, options.verbose)
-        if options.kind in ("more", "all"):
-            _compare("more coding tasks", runners, MORE_CODING_TASKS[: options.first], proxy, place, options.verbose)
-        if options.kind in ("last", "all"):
-            _compare("last coding tasks", runners, LAST_CODING_TASKS[: options.first], proxy, place, options.verbose)
+        for kind, (title, tasks) in _KINDS.items():
+            if options.kind == kind or (options.kind == "all" and kind != "more-tools"):
+                tables[kind] = _compare(title, runners, tasks[: options.first], proxy, place, options.verbose)
+    if options.results is not None:
+        facts = describe_run("tasks", options.model, options.kind, options.commit, options.server)
+        facts["tasks"] = {kind: [_as_entry(row) for row in rows] for kind, rows in tables.items()}
+        options.results.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
 
 
 Tasks = tuple[CodingTask, ...] | tuple[ToolTask, ...]
+_KINDS: dict[str, tuple[str, Tasks]] = {
+    "coding": ("coding tasks", CODING_TASKS),
+    "tools": ("tool tasks", TOOL_TASKS),
+    "more-tools": ("more tool tasks", MORE_TOOL_TASKS),
+    "more": ("more coding tasks", MORE_CODING_TASKS),
+    "last": ("last coding tasks", LAST_CODING_TASKS),
+}
 
 
 def _compare(
     title: str, runners: list[Runner], tasks: Tasks, proxy: CountingProxy, place: Place, verbose: bool
-) -> None:
+) -> "list[_Row]":
     is_coding = not any(isinstance(task, ToolTask) for task in tasks)
     able = [runner for runner in runners if (runner.code if is_coding else runner.call) is not None]
     rows = [_measure(runner, tasks, proxy, place, verbose) for runner in able]
     _print_table(f"{len(tasks)} {title}, {place.model}", rows)
+    return rows
 
 
 _Row = tuple[str, int, Counts, float]
@@ -122,6 +135,18 @@ def _print_table(title: str, rows: list[_Row]) -> None:
     for name, solved, counts, seconds in rows:
         figures = f"{counts.requests} | {counts.tokens_in:,} | {counts.tokens_out:,} | {seconds:.0f}"
         print(f"| {name} | {solved} | {figures} |", flush=True)
+
+
+def _as_entry(row: _Row) -> dict[str, object]:
+    name, solved, counts, seconds = row
+    return {
+        "agent": name,
+        "solved": solved,
+        "requests": counts.requests,
+        "tokens_in": counts.tokens_in,
+        "tokens_out": counts.tokens_out,
+        "seconds": round(seconds),
+    }
 
 
 main()

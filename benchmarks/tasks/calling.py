@@ -1,4 +1,4 @@
-"""Ten tasks that need tools, and the tools."""
+"""Thirty tasks that need tools, and the tools."""
 
 from benchmarks.tasks.task import Function, ToolTask
 
@@ -43,4 +43,27 @@ TOOL_TASKS = (
     ToolTask("nothing left", "Can I take washers from the stock? Look first.", ("0",)),
     ToolTask("two calls", "What is the weather in Oslo and in Lima?", ("-7", "23")),
     ToolTask("two tools", "How many nuts are in stock, and how much is 3 eur in sek?", ("93", "33")),
+)
+
+MORE_TOOL_TASKS = (
+    ToolTask("weather in Lima", "Is it foggy in Lima?", ("fog",)),
+    ToolTask("degrees", "How many degrees does Lima have?", ("23",)),
+    ToolTask("coat", "Shall I take a warm coat to Oslo?", ("-7",)),
+    ToolTask("three cities", "Tell me the weather in Oslo, Rome and Lima.", ("-7", "19", "23")),
+    ToolTask("snow", "Does it snow in Rome?", ("sun",)),
+    ToolTask("a small amount", "Convert 7 eur to sek.", ("77",)),
+    ToolTask("a decimal", "How much is 8.5 eur in usd?", ("17",)),
+    ToolTask("a large amount", "I have 1200 usd. What is that in eur?", ("600",)),
+    ToolTask("two amounts", "How much are 10 eur in usd, and 10 eur in sek?", ("20", "110")),
+    ToolTask("a price", "A ticket costs 40 usd. What does it cost in eur?", ("20",)),
+    ToolTask("an author", "Who is the author of Emma?", ("austen",)),
+    ToolTask("a year", "When was Dune published?", ("1965",)),
+    ToolTask("both books", "Who wrote Emma and who wrote Dune?", ("austen", "herbert")),
+    ToolTask("the older book", "Which book is older, Dune or Emma? Name its year.", ("1815",)),
+    ToolTask("nuts", "Are there nuts in stock, and how many?", ("93",)),
+    ToolTask("enough", "I need 400 bolts. Are there enough? Say how many there are.", ("417",)),
+    ToolTask("two parts", "How many bolts and how many nuts do we have in stock?", ("417", "93")),
+    ToolTask("all parts", "List the stock of bolts, nuts and washers.", ("417", "93", "0")),
+    ToolTask("weather and book", "What is the weather in Rome, and who wrote Dune?", ("19", "herbert")),
+    ToolTask("money and stock", "How much is 6 eur in usd, and how many bolts are in stock?", ("12", "417")),
 )
