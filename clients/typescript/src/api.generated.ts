@@ -234,9 +234,44 @@ export interface DeliveryQuery {
   state?: "dead" | "delivered" | "pending" | null;
 }
 
+export interface DesignBody {
+  text: string;
+}
+
+export interface DesignPageQuery {
+  page?: string;
+}
+
+export interface DesignScore {
+  share: number | null;
+  kinds: KindScore[];
+  strays: StrayValue[];
+  is_cut: boolean;
+}
+
+export interface DesignSourceBody {
+  url?: string;
+  repository?: string;
+  files?: Record<string, string>;
+  name?: string;
+}
+
 export interface DesignSystemChange {
   name?: string | null;
   content?: string | null;
+}
+
+export interface DesignToken {
+  kind: "color" | "font" | "radius" | "size" | "space";
+  name: string;
+  value: string;
+  mode?: string;
+}
+
+export interface DesignView {
+  name: string;
+  text: string;
+  tokens: DesignToken[];
 }
 
 export interface DiffQuery {
@@ -521,6 +556,12 @@ export interface KeyTest {
 
 export interface KeyTestBody {
   model?: string;
+}
+
+export interface KindScore {
+  kind: "color" | "font" | "radius" | "size" | "space";
+  kept: number;
+  total: number;
 }
 
 export interface ListQuery {
@@ -1074,6 +1115,16 @@ export interface Storyboard {
 export interface StoryboardFrame {
   seconds: number;
   data: string;
+}
+
+export interface StrayValue {
+  kind: "color" | "font" | "radius" | "size" | "space";
+  property: string;
+  value: string;
+  count: number;
+  path: string;
+  text: string;
+  nearest: string;
 }
 
 export interface StudioFile {

@@ -111,7 +111,7 @@ def test_no_project_turns_the_sandbox_off() -> None:
         assert "unsandboxed cannot be set by a project" in complaint(text, "project")
 
 
-@pytest.mark.parametrize("name", ["/etc", "..", "~/x", "a/../../b", "link/x"])
+@pytest.mark.parametrize("name", ["/etc", "..", "~/x", "a/../../b", "link/x", "https://example.org/x"])
 def test_a_project_names_nothing_outside(name: str) -> None:
     Path("link").symlink_to("/etc")
     for key in ("[run]\nworkspace", "data", "[build]\noutput", "[build]\ndesign_system"):

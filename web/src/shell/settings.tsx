@@ -1,15 +1,17 @@
 /** What this server has: keys, models, folders; and how the page looks. */
 
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { forgetKept } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
 import { showFailure } from "../parts/toasts";
 import { designSystems, figmaKeys } from "../studio/calls";
+import { DesignSource } from "../studio/design/design_source";
 import { labelOf } from "../studio/model_choice";
 import { health, models, providers, type ProviderView, studio, type StudioView, tools, workspaces } from "../wire/api";
 import { logOut } from "../wire/login";
+import { useAway } from "./away";
 import { type Fetched, useFetched } from "./fetched";
 import { ProviderRow } from "./provider_keys";
 import { ShortcutList } from "./shortcut_list";
@@ -145,12 +147,12 @@ function Known<T>({ fetched, children }: { fetched: Fetched<T>; children(value: 
   return <>{children(fetched.value)}</>;
 }
 
-/** Design systems: rules that every variant of a project gets. They are added from a text or a file, and removed. */
+/** Design systems: rules that every variant of a project gets. They are added from a text, or read from a repository, files or an address. */
 function DesignSystems() {
   const listed = useFetched("design-systems", designSystems.list);
   const [name, setName] = useState("");
   const [content, setContent] = useState("");
-  const picker = useRef<HTMLInputElement>(null);
+  const away = useAway();
   const add = () => {
     designSystems
       .add(name.trim(), content)
@@ -161,15 +163,17 @@ function DesignSystems() {
       })
       .catch(showFailure);
   };
-  const load = async (file: File | undefined) => {
-    if (file === undefined) return;
-    setContent(await file.text());
-    if (name === "") setName(file.name.replace(/\.\w+$/, ""));
-  };
   return (
     <section className="card stack" aria-labelledby="design-systems">
       <h2 id="design-systems">Design systems</h2>
       <p className="muted">Colours, fonts, spacing and components in words, CSS variables or JSON. The start page offers them.</p>
+      <DesignSource
+        away={away}
+        onRead={(design) => {
+          setContent(design.text);
+          if (name === "") setName(design.name);
+        }}
+      />
       {listed.value !== null && listed.value.length > 0 && (
         <ul className="plain-list">
           {listed.value.map((system) => (
@@ -182,12 +186,8 @@ function DesignSystems() {
         </ul>
       )}
       <input className="field" aria-label="Name of the design system" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
-      <textarea className="field" rows={4} aria-label="Rules of the design system" placeholder="--brand: #0f766e; headings in Inter 600; …" value={content} onChange={(event) => setContent(event.target.value)} />
+      <textarea className="field" rows={6} aria-label="Rules of the design system" placeholder="--brand: #0f766e; headings in Inter 600; …" value={content} onChange={(event) => setContent(event.target.value)} />
       <div className="row">
-        <input ref={picker} type="file" hidden aria-label="File of the design system" accept=".css,.json,.md,.txt" onChange={(event) => void load(event.target.files?.[0])} />
-        <Button icon="file" onClick={() => picker.current?.click()}>
-          From a file
-        </Button>
         <Button look="primary" disabled={content.trim() === ""} onClick={add}>
           Add
         </Button>

@@ -1,17 +1,17 @@
 /** A project: its preview, and beside it the variants, the conversation and the box to change it with. */
 
 import type { ElementChangeBody } from "@heald/client";
-import { Suspense, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { useConnection, useFollowed, useLive } from "../live/hooks";
 import { Boundary } from "../parts/boundary";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptValue } from "../parts/kept";
+import { useKeys } from "../parts/keys";
 import { lazyPart } from "../parts/lazy_part";
 import { useNarrow } from "../parts/narrow";
 import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
-import { isTyping } from "../parts/typing";
 import { useAway } from "../shell/away";
 import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
@@ -43,12 +43,13 @@ import type { Moved } from "./visual/visual_message";
 const Code = lazyPart("code", () => import("./code").then((module) => module.Code));
 const Beside = lazyPart("beside", () => import("./beside/beside").then((module) => module.Beside));
 const CausePanel = lazyPart("cause", () => import("./cause/cause_panel").then((module) => module.CausePanel));
+const DesignPanel = lazyPart("design", () => import("./design/design_panel").then((module) => module.DesignPanel));
 const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
-type Tab = "chat" | "preview" | "beside" | "code" | "compare" | "history" | "events";
+type Tab = "chat" | "preview" | "beside" | "code" | "compare" | "design" | "history" | "events";
 
 export function ProjectPage({ id, version: requested, tab, file }: { id: string; version: string | null; tab: string; file: string | null }) {
-  const fetched = useFetched(id, () => projects.one(id));
+  const fetched = useFetched(`project ${id}`, () => projects.one(id), { isVolatile: true });
   const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
   const [lastVersion, setLastVersion] = useState<string | null>(null);
   const project = fetched.value;
@@ -219,6 +220,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
     if (to !== undefined) show(tab, to.id);
   };
   useCommands([
+    { name: "Show design system", icon: "drop", run: () => show("design") },
     { name: "Show variants side by side", icon: "split", disabled: present.length < 2, run: () => show("beside") },
     ...TABS.map((tab) => ({ name: `Show ${tab.label.toLowerCase()}`, icon: tab.icon, run: () => show(tab.value) })),
     { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
@@ -244,6 +246,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
         onVersion={(to) => show(tab, to)}
         onUndo={() => travel("undo")}
         onRedo={() => travel("redo")}
+        onDesign={() => show(tab === "design" ? "preview" : "design")}
         onChanged={onChanged}
       />
       <div className={`variants count-${Math.min(present.length, 3)}`} role="group" aria-label="Variants">
@@ -311,7 +314,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
             label="Parts of the project"
             value={tab === "chat" && !narrow ? "preview" : tab}
             onChange={(next) => show(next)}
-            choices={[...(narrow ? [CHAT] : []), ...TABS, ...(tab === "beside" ? [BESIDE] : [])]}
+            choices={[...(narrow ? [CHAT] : []), ...TABS, ...(tab === "beside" ? [BESIDE] : []), ...(tab === "design" ? [DESIGN] : [])]}
           />
           {present.length > 1 && (
             <select className={`select small only-small ${tab === "beside" ? "" : "number"}`} aria-label="Variant" value={tab === "beside" ? "beside" : variant.index} onChange={(event) => showVariant(event.target.value)}>
@@ -430,6 +433,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
                 />
               )}
               {tab === "compare" && <Compare project={project} base={base} variant={variant} />}
+              {tab === "design" && <DesignPanel project={project} base={base} variant={variant} page={page} away={away} onChanged={onChanged} />}
               {tab === "history" && (
                 <History
                   project={project}
@@ -463,6 +467,7 @@ function newPageText(name: string, text: string): string {
   return `Add a page “${name}” to the site, in the style of the others, and link to it from the navigation of every page. It shows:\n\n${text}`;
 }
 
+const DESIGN = { value: "design", label: "Design", icon: "drop" } as const;
 const BESIDE = { value: "beside", label: "Side by side", icon: "split" } as const;
 const CHAT = { value: "chat", label: "Chat", icon: "chat" } as const;
 const TABS = [
@@ -481,20 +486,9 @@ function VariantEvents({ variant }: { variant: VariantView }) {
 
 /** A number chooses a variant: alone, or with Alt while something is being written. */
 function useNumbers(variants: readonly VariantView[], choose: (index: number) => void): void {
-  const isPresent = useEffectEvent((index: number) => variants.some((variant) => variant.index === index));
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const digit = /^Digit([1-9])$/.exec(event.code);
-      if (event.ctrlKey || event.metaKey || event.shiftKey || digit === null) return;
-      if (!event.altKey && (isTyping(event.target) || document.querySelector("dialog[open]") !== null)) return;
-      const index = Number(digit[1]) - 1;
-      if (!isPresent(index)) return;
-      event.preventDefault();
-      choose(index);
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [choose]);
+  const numbered = variants.filter(({ index }) => index < 9).map(({ index }) => [`Digit${index + 1}`, () => choose(index)] as const);
+  useKeys(Object.fromEntries(numbered));
+  useKeys(Object.fromEntries(numbered.map(([name, handler]) => [`Alt+${name}`, handler])), { typing: true, dialogs: true });
 }
 
 /**
@@ -528,5 +522,5 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
 }
 
 function asTab(tab: string): Tab {
-  return tab === "chat" || tab === "beside" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
+  return tab === "chat" || tab === "beside" || tab === "code" || tab === "compare" || tab === "design" || tab === "history" || tab === "events" ? tab : "preview";
 }

@@ -22,10 +22,11 @@ interface Props {
   onVersion(version: string): void;
   onUndo(): void;
   onRedo(): void;
+  onDesign(): void;
   onChanged(): void;
 }
 
-export function ProjectHead({ project, version, base, page, away, onStep, onVersion, onUndo, onRedo, onChanged }: Props) {
+export function ProjectHead({ project, version, base, page, away, onStep, onVersion, onUndo, onRedo, onDesign, onChanged }: Props) {
   const [renaming, setRenaming] = useState(false);
   const [sharing, setSharing] = useState(false);
   const [pushing, setPushing] = useState(false);
@@ -53,6 +54,7 @@ export function ProjectHead({ project, version, base, page, away, onStep, onVers
             { label: "Open in StackBlitz", icon: "open", run: () => void openBlitz(project, base).catch(showFailure) },
           ]}
         />
+        <IconButton small icon="drop" label="Design system" onClick={onDesign} />
         <IconButton small icon="share" label="Share" disabled={away} onClick={() => setSharing(true)} />
         <IconButton small icon="edit" label="Rename" className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
       </div>

@@ -154,6 +154,17 @@ async def test_a_design_system_goes_into_the_prompt(capsys: Capture) -> None:
     assert "Everything is mauve." in json.dumps(server.requests[0].body["messages"])
 
 
+@needs_chromium
+async def test_the_design_of_a_repository_goes_into_the_prompt_and_the_page_is_compared(capsys: Capture) -> None:
+    here("shop").mkdir()
+    here("shop/app.css").write_text(":root { --brand: #8a2be2 }")
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "--design", "shop", "--stack", "html_css")
+    assert ran.code == 0, ran.err
+    assert "- `--brand`: #8a2be2" in json.dumps(server.requests[0].body["messages"])
+    assert "Variant 1 keeps to the design system by 0 %; other values: #" in ran.err
+
+
 async def test_what_is_kept_is_shown_by_the_server(capsys: Capture, tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with ScriptedServer(builder) as server:

@@ -43,6 +43,7 @@ from heald_studio.projects.project_store import Change, ProjectPage, ProjectStor
 from heald_studio.projects.session_files import SessionFiles
 from heald_studio.projects.variants import VariantRunner
 from heald_studio.projects.versions import VersionBuilder
+from heald_studio.prompt.design_system import parse_design_system
 from heald_studio.prompt.texts import PromptTexts
 from heald_studio.request import BuildRequest
 from heald_studio.stacks.installed import find_stack, load_stacks
@@ -245,6 +246,24 @@ class Studio:
             return actions.record(project, f"rename to {actions.quote(title)}", before, after)
 
         return await self._change(name, change_title)
+
+    async def design(self, owner: str, name: str) -> str:
+        """Return the text of the design system that every variant of a project gets; empty if there is none."""
+        return await self.projects.design_text(await self.projects.get(owner, name))
+
+    async def change_design(self, owner: str, name: str, text: str) -> Project:
+        """Change the design system of a project; an empty text removes it. Raises BadInput if it is too long."""
+        project = await self.projects.get(owner, name)
+        parsed = parse_design_system(text)
+        if parsed.text == await self.projects.design_text(project):
+            return project
+        blob = await self.projects.store.put_blob(project.id, parsed.text.encode())
+
+        def change(project: Project) -> Project:
+            before, after = ProjectState(design=project.design), ProjectState(design=blob)
+            return actions.record(project, "change of the design system", before, after)
+
+        return await self._change(name, change)
 
     async def undo(self, owner: str, name: str, action: str = "") -> Project:
         """Undo the last action of a project; `action` is the id of the one that is expected. Raises CannotUndo.

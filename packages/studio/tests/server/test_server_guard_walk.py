@@ -328,6 +328,7 @@ BODIES: dict[tuple[str, str], bytes] = {
     ("POST", "/sessions/{session}/memory"): b'{"text": "Theirs."}',
     ("PATCH", "/sessions/{session}/memory/{fact}"): b"{}",
     ("POST", "/projects/{project}/locks"): b'{"kind": "file", "path": "a", "base": {"version": "v1", "variant": 0}}',
+    ("PUT", "/projects/{project}/design"): b'{"text": "Theirs"}',
     ("POST", "/projects/{project}/queue"): b'{"base": {"version": "v1", "variant": 0}, "prompt": {"text": "x"}}',
     ("POST", "/sessions/{session}/tool_results"): b'{"call_id": "call_x", "content": "x"}',
     ("PATCH", "/projects/{project}"): b'{"title": "Theirs"}',

@@ -180,7 +180,7 @@ def _check_value(document: ConfigDocument, path: tuple[str, ...], key: str, valu
 def _check_inside(document: ConfigDocument, path: tuple[str, ...], name: str) -> None:
     """Reject a path of a project's file that leaves its folder, also through a link."""
     folder = document.path.parent.resolve()
-    if name.startswith("~") or "\0" in name or not (folder / name).resolve().is_relative_to(folder):
+    if name.startswith("~") or "\0" in name or "://" in name or not (folder / name).resolve().is_relative_to(folder):
         _fail(document, path, f"{_table_prefix(path[:-1])}{path[-1]} names {name}, which is not in the same folder.")
 
 

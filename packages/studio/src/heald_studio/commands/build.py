@@ -13,6 +13,7 @@ from heald_server.models import KnownModels
 from heald_studio.commands.build_request import check_picture_name, read_request
 from heald_studio.commands.build_result import exit_status, print_result, print_sources, write_variants
 from heald_studio.commands.build_wait import wait_version
+from heald_studio.commands.design_scores import print_design_scores, score_designs
 from heald_studio.commands.local_studio import OWNER, check_output, open_local_studio, resolve_models
 from heald_studio.commands.variant_progress import VariantProgress
 
@@ -20,7 +21,7 @@ EXAMPLES = """examples:
   heald build shot.png                                        into out/, by the strongest models that have a key
   heald build shot.png -o site --stack react_tailwind --variants 2
   heald build --text "A page for a bakery" --model anthropic/claude-sonnet-4-6 --model openai/gpt-5.2
-  heald build --url https://example.org --design-system house.md
+  heald build --text "A pricing page" --design ../shop          in the design of a repository; a file or an address too
   heald build shot.png --draft --model openai/gpt-5.2          the converter's page, corrected by a model
   heald build shot.png --models acp/claude,openai/gpt-5.2      an external agent and a model, side by side
   heald build --video screen.mp4 --stack vue_tailwind
@@ -97,8 +98,10 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
         if options.score and not is_scored and not options.json:
             print_note("The pages were not scored; `heald doctor` shows what is missing.")
         built = await write_variants(studio, project.id, version, out, options.force)
-    print_result(options, project, built)
+        designs = await score_designs(studio, project.id, version, built) if options.score else {}
+    print_result(options, project, built, designs)
     if not options.json:
+        print_design_scores(designs)
         print_sources(progress.sources(), is_named=bool(options.picture_kind))
     return exit_status(built)
 

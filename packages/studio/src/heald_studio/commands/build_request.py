@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildRequest":
     """Read the pictures, recordings and files that the options name. Raises ConfigurationError."""
     from heald_studio.bad_input import BadInput
+    from heald_studio.design.source import open_design
     from heald_studio.input.load import load_picture
     from heald_studio.input.projects import read_project
-    from heald_studio.prompt.design_system import read_design_system
     from heald_studio.request import CREATE_VARIANTS, UPDATE_VARIANTS, BuildRequest, View
 
     try:
@@ -28,7 +28,7 @@ async def read_request(options: argparse.Namespace, studio: "Studio") -> "BuildR
         loaded = [await load_picture(path, name=path.name, scale=options.scale) for path in pictures]
         views = [View(picture, kind=options.picture_kind, scaled=options.scale is not None) for picture in loaded]
         files = await asyncio.to_thread(read_project, Path(options.start)) if options.start else {}
-        design = read_design_system(Path(options.design_system)) if options.design_system else None
+        design = await open_design(options.design_system) if options.design_system else None
         if (options.url or options.video) and not options.json:
             print_note(f"Capturing {options.url or options.video[0]} …")
         frames = [view for name in options.video for view in await _read_frames(Path(name))]

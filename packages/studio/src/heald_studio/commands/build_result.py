@@ -16,6 +16,7 @@ from heald_studio.commands.local_studio import OWNER
 from heald_studio.commands.score_text import format_score
 
 if TYPE_CHECKING:
+    from heald_studio.design.adherence import DesignScore
     from heald_studio.projects.project import Project, Variant, Version
     from heald_studio.studio import Studio
 
@@ -72,10 +73,12 @@ def print_result(
     options: argparse.Namespace,
     project: "Project",
     built: Sequence[tuple["Variant", Path | None, list[str]]],
+    designs: "Mapping[int, DesignScore]",
 ) -> None:
+    """Print the variants; `designs` are their scores against the design system, by index."""
     if options.json:
         stored = project.id if options.data is not None else None
-        variants = [_as_json(variant, folder, files) for variant, folder, files in built]
+        variants = [_as_json(variant, folder, files, designs.get(variant.index)) for variant, folder, files in built]
         print(encode_text({"project": stored, "stack": project.stack, "variants": variants}))
         return
     table: list[list[str]] = []
@@ -132,7 +135,9 @@ def _why_nothing(variant: "Variant") -> str:
     return "the model answered and wrote no file; try another model, or a request that describes what to build."
 
 
-def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[str, object]:
+def _as_json(
+    variant: "Variant", folder: Path | None, files: list[str], design: "DesignScore | None"
+) -> dict[str, object]:
     from msgspec import to_builtins
 
     return {
@@ -142,6 +147,7 @@ def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[
         "status": variant.status,
         "score": to_builtins(variant.score),
         "draft_score": to_builtins(variant.draft_score),
+        "design_score": to_builtins(design),
         "seconds": round(max((variant.ended or 0) - (variant.started or 0), 0), 3),
         "turns": variant.turns,
         "usage": cast(dict[str, object], to_builtins(variant.usage)),

@@ -39,7 +39,13 @@ class BuildTable(EndpointTable):
         metavar="NAMES",
         aliases=("--models",),
     )
-    design_system: str = option("text file about colours, fonts and components", "input", metavar="FILE", path=True)
+    design_system: str = option(
+        "design.md or another file, a repository or an address to read colours, fonts and components from",
+        "input",
+        metavar="SOURCE",
+        aliases=("--design",),
+        path=True,
+    )
     stack: str = option(
         "technology of the page; `--stack list` shows all",
         "variants",

@@ -142,6 +142,7 @@ def _applied(project: Project, state: ProjectState) -> Project:
         title=project.title if state.title is None else state.title,
         named=project.named or state.title is not None,
         current=project.current if state.current is None else state.current,
+        design=project.design if state.design is None else state.design,
         locks=[
             msgspec.structs.replace(lock, is_active=state.locks.get(lock.id, lock.is_active)) for lock in project.locks
         ],

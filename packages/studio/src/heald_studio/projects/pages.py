@@ -1,4 +1,6 @@
-"""The pages of a project: every HTML document among its files. They are listed, added, renamed and deleted here.
+"""The pages of a project: every HTML document among its files, or the page files of Next.js and Astro.
+
+They are listed, added, renamed and deleted here.
 
 A page starts with the frame of another page: its head, header, navigation and footer. A renamed page keeps the links
 that lead to it.
@@ -20,13 +22,15 @@ from heald.core.markup import EndTag, StartTag, scan_html, start_tags
 from heald_studio.export.files import safe_name
 from heald_studio.preview.page_title import read_title
 from heald_studio.preview.preview import PAGE
+from heald_studio.preview.routes import has_routes, is_route_file
 from heald_studio.projects.project import SitePage
+from heald_studio.projects.route_pages import add_route, delete_route, rename_route
 from heald_studio.stacks.stack import Stack
 
 ENDINGS = (".htm", ".html")
 _MAX_PAGES = 200
 _OTHER_FOLDERS = frozenset({"dist", "node_modules", "public", "src", "vendor"})
-_CODE = (".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue")
+_CODE = (".js", ".jsx", ".mjs", ".svelte", ".ts", ".tsx", ".vue")
 _DOCUMENT = lazy_pattern(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _TITLE = lazy_pattern(r"(<title\b[^>]{0,500}>)[^<]{0,2000}(</title>)", re.IGNORECASE)
 _MAIN = lazy_pattern(r"(?P<start><main\b[^>]{0,2000}>).*(?P<end></main\s*>)", re.IGNORECASE | re.DOTALL)
@@ -53,6 +57,16 @@ createRoot(document.getElementById("root")).render(
     <Page />
   </StrictMode>,
 );
+"""
+_SVELTE_MODULE = """import {{ mount }} from "svelte";
+
+import {name} from "./{name}.svelte";
+{styles}
+mount({name}, {{ target: document.getElementById("app") }});
+"""
+_SVELTE_PAGE = """<main class="min-h-screen p-8">
+  <h1 class="text-3xl font-semibold">{{{title}}}</h1>
+</main>
 """
 
 
@@ -84,6 +98,8 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True):
 
 def change_pages(files: Mapping[str, bytes], stack: Stack, change: PageChange) -> dict[str, bytes | None]:
     """Return the files that a change of the pages changes; None deletes a file. Raises CannotChangePages."""
+    if has_routes(stack.entry):
+        return _change_routes(files, stack.entry, change)
     match change.action:
         case "add":
             return add_page(files, stack, change.name, like=change.path)
@@ -93,10 +109,24 @@ def change_pages(files: Mapping[str, bytes], stack: Stack, change: PageChange) -
             return delete_page(files, stack, change.path)
 
 
+def _change_routes(files: Mapping[str, bytes], entry: str, change: PageChange) -> dict[str, bytes | None]:
+    match change.action:
+        case "add":
+            title = " ".join(_KNOWN_ENDING.sub("", change.name).split())
+            return add_route(files, entry, splitext(page_path(change.name))[0], title)
+        case "rename":
+            return rename_route(files, entry, change.path, splitext(page_path(change.name))[0])
+        case "delete":
+            return delete_route(files, entry, change.path)
+
+
 def list_pages(files: Mapping[str, bytes], entry: str) -> list[SitePage]:
     """List the pages, the entry first. A drawing has one."""
     first = entry if entry in files else PAGE
-    others = sorted(path for path, data in files.items() if path != first and _is_page(path, data))
+    if has_routes(entry):
+        others = sorted(path for path in files if path != first and is_route_file(path, entry))
+    else:
+        others = sorted(path for path, data in files.items() if path != first and _is_page(path, data))
     paths = [path for path in (first, *others) if path in files][:_MAX_PAGES]
     return [SitePage(path, read_title({path: files[path]}, path)) for path in paths]
 
@@ -138,11 +168,10 @@ def add_page(files: Mapping[str, bytes], stack: Stack, name: str, *, like: str =
     page = _TITLE.sub(lambda match: f"{match[1]}{escape(title)}{match[2]}", page, count=1)
     new: dict[str, bytes | None] = {}
     if stack.preview == "vite":
-        module = f"src/{splitext(path)[0]}.jsx"
-        _check_free(files, module)
-        styles = 'import "./index.css";\n\n' if "src/index.css" in files else ""
-        new[module] = _MODULE.format(styles=styles, title=encode_text(title)).encode()
-        page = _replace_module(page, f"/{module}")
+        new = _page_modules(files, splitext(path)[0], title)
+        for module in new:
+            _check_free(files, module)
+        page = _replace_module(page, f"/{next(iter(new))}")
     else:
         heading = f"\n    <h1>{escape(title)}</h1>\n  "
         page = _MAIN.sub(lambda match: f"{match['start']}{heading}{match['end']}", page, count=1)
@@ -174,14 +203,27 @@ def delete_page(files: Mapping[str, bytes], stack: Stack, path: str) -> dict[str
     """Return the files to change for a project without the page. The links to it in navigations are removed."""
     _check_own(files, stack, path)
     changed: dict[str, bytes | None] = {path: None}
-    module = f"src/{splitext(path)[0]}.jsx"
-    if stack.preview == "vite" and module in files:
-        changed[module] = None
+    if stack.preview == "vite":
+        changed |= dict.fromkeys(module for module in _page_modules(files, splitext(path)[0], "") if module in files)
     for page_file in _pages(files, stack):
         text = _text(files[page_file])
         if page_file != path and (without := _remove_links(text, page_file, path)) != text:
             changed[page_file] = without.encode()
     return changed
+
+
+def _page_modules(files: Mapping[str, bytes], stem: str, title: str) -> dict[str, bytes | None]:
+    """Return the modules of a page in a project for Vite; the first one is the script that the page loads."""
+    styles = 'import "./index.css";\n' if "src/index.css" in files else ""
+    if not any(path.endswith(".svelte") for path in files):
+        above = f"{styles}\n" if styles else ""
+        return {f"src/{stem}.jsx": _MODULE.format(styles=above, title=encode_text(title)).encode()}
+    name = "Page" if not stem[0].isalpha() else ""
+    name += "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", stem))
+    return {
+        f"src/{stem}.js": _SVELTE_MODULE.format(name=name, styles=styles).encode(),
+        f"src/{name}.svelte": _SVELTE_PAGE.format(title=encode_text(title)).encode(),
+    }
 
 
 def _is_page(path: str, data: bytes) -> bool:

@@ -31,6 +31,8 @@ class ProjectState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Whether a variant is removed, named in the same way."""
     locks: dict[str, bool] = {}
     """Whether a lock holds, by its id."""
+    design: str | None = None
+    """The blob with the text of the design system; empty for the text that the project began with."""
 
 
 class ProjectAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +176,9 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     targets: list[TargetPicture] = []
     versions: list[Version] = []
     design_system: str = ""
+    """The text of the design system that it began with."""
+    design: str = ""
+    """The blob with the text of the design system, once a person has changed it."""
     named: bool = True
     """Whether a person or a request named it; otherwise the first page that is built names it."""
     current: str = ""

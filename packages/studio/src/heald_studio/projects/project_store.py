@@ -46,6 +46,12 @@ class ProjectStore(DocumentStore[Project]):
         await self.create(owner, name, title, project)
         return project
 
+    async def design_text(self, project: Project) -> str:
+        """Return the text of a project's design system; empty if it has none."""
+        if not project.design:
+            return project.design_system
+        return (await self.store.blob(project.id, project.design)).decode()
+
     async def list(self, owner: str, *, search: str = "", limit: int = 50, after: str | None = None) -> ProjectPage:
         page = await self.store.list(search=search, limit=limit, after=after, owner=owner, kind=KIND)
         return ProjectPage([self._read(info) for info in page.sessions if KIND in info.settings], page.next)

@@ -195,8 +195,8 @@ class VersionBuilder:
     ) -> PromptRequest:
         texts = {path: text for path, data in files.items() if (text := decode_text(data)) is not None}
         design = request.design_system
-        if design is None and project.design_system:
-            design = DesignSystem("the project's", project.design_system)
+        if design is None and (text := await self._projects.design_text(project)):
+            design = DesignSystem("the project's", text)
         history = request.history
         if base is not None:
             history = await project_history(project, base, self._runner.read_files, self._load_image)

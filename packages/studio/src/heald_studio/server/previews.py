@@ -24,6 +24,7 @@ from heald_studio.browser.page import PageResponse
 from heald_studio.preview.local_urls import LIBRARY_PATH
 from heald_studio.preview.preview import PAGE, draft_page, insert_bridge, missing_page
 from heald_studio.preview.remote_frames import remove_remote_frames
+from heald_studio.preview.vite import SCRIPT_PATH
 from heald_studio.projects.project import VariantRef, newest_page
 from heald_studio.server.preview_tickets import SHARED, PreviewTickets
 from heald_studio.server.protocol import PREVIEWS
@@ -103,7 +104,7 @@ class PreviewRoutes:
             raise ApiError("not_found", "The project has no such file.")
         if request.headers.get("sec-fetch-dest") == "document" and response.type.startswith(_DOCUMENT_TYPES):
             return _framed_page(request, self._origins(request), at)
-        if path.startswith(LIBRARY_PATH):
+        if path.startswith((LIBRARY_PATH, SCRIPT_PATH)):
             return await self._library(request, path, response, _headers(self._origins(request), at))
         body = _inert_page(response.body) if response.type.startswith("text/html") else response.body
         return Response(body, response.status, _headers(self._origins(request), at), response.type)

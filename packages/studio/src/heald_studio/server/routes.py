@@ -12,6 +12,7 @@ from heald_server.http.route_description import RouteDescription
 from heald_studio.server import input_routes
 from heald_studio.server.cause_routes import CauseRoutes
 from heald_studio.server.design_api import DesignPageRoutes
+from heald_studio.server.design_routes import DesignRoutes
 from heald_studio.server.evaluation_routes import EvaluationRoutes
 from heald_studio.server.evaluations import Evaluations
 from heald_studio.server.example_pictures import example_folder
@@ -79,6 +80,7 @@ def routes_of(
         *LockRoutes(studio, views).operations(),
         *CauseRoutes(studio, context).operations(),
         *PartRoutes(studio, views).operations(),
+        *DesignRoutes(studio, context).operations(),
         *GalleryRoutes(studio, views).operations(),
         *ShareRoutes(shares).operations(),
         *RepositoryRoutes(context).operations(),

@@ -13,6 +13,7 @@ from heald_server.http.operations import ApiCall, Operation, is_operator
 from heald_server.routes.files import download
 from heald_studio.browser.browser import shared_browser
 from heald_studio.browser.page import BrowserError, Viewport
+from heald_studio.design.source import DESIGN_FILE
 from heald_studio.export.files import safe_name, zip_project
 from heald_studio.export.git_push import PushResult, collect_commits, default_branch, push_commits
 from heald_studio.export.offline import offline_project
@@ -117,6 +118,8 @@ class VariantRoutes:
         stack = self._studio.find_stack(project.stack)
         if call.query.format == "zip":
             offline = await offline_project(stack, files)
+            if design := await self._studio.design(call.owner, project.id):
+                offline = {DESIGN_FILE: design.encode(), **offline}
             return download(await asyncio.to_thread(zip_project, offline, name), f"{name}.zip")
         page = await asyncio.to_thread(single_page, stack, files, title=project.title, path=call.query.page or PAGE)
         return download(page.encode(), f"{name}.html")

@@ -6,7 +6,7 @@ from heald.core.lazy import lazy_pattern
 from heald_studio.visual.cannot_edit import CannotEdit
 
 SIDES = ("top", "right", "bottom", "left")
-_SPACINGS = frozenset(
+SPACINGS = frozenset(
     [
         "0",
         "px",
@@ -45,7 +45,7 @@ _SPACINGS = frozenset(
         "96",
     ]
 )
-_FONT_SIZES = {
+FONT_SIZES = {
     "12": "xs", "14": "sm", "16": "base", "18": "lg", "20": "xl", "24": "2xl", "30": "3xl", "36": "4xl", "48": "5xl",
     "60": "6xl", "72": "7xl", "96": "8xl", "128": "9xl",
 }  # fmt: skip
@@ -53,12 +53,12 @@ _FONT_WEIGHTS = {
     "100": "thin", "200": "extralight", "300": "light", "400": "normal", "500": "medium", "600": "semibold",
     "700": "bold", "800": "extrabold", "900": "black",
 }  # fmt: skip
-_RADII = {
+RADII = {
     "0": "none", "2": "sm", "4": "", "6": "md", "8": "lg", "12": "xl", "16": "2xl", "24": "3xl", "9999": "full",
 }  # fmt: skip
 _LINE_HEIGHTS = {"1": "none", "1.25": "tight", "1.375": "snug", "1.5": "normal", "1.625": "relaxed", "2": "loose"}
 _ALIGNMENTS = ("left", "center", "right", "justify", "start", "end")
-_TEXT_SIZES = frozenset(_FONT_SIZES.values())
+_TEXT_SIZES = frozenset(FONT_SIZES.values())
 _NOT_COLOURS = {
     "text": frozenset(["wrap", "nowrap", "balance", "pretty", "ellipsis", "clip"]),
     "bg": frozenset(
@@ -150,7 +150,7 @@ def utility_for(property_name: str, value: str) -> str:
         case "background-color":
             return f"bg-{_colour(value)}"
         case "font-size":
-            step = _FONT_SIZES.get(_pixels(value))
+            step = FONT_SIZES.get(_pixels(value))
             return f"text-{step}" if step is not None else f"text-{_arbitrary(value, 'length')}"
         case "font-weight":
             weight = {"normal": "400", "bold": "700"}.get(value, value)
@@ -160,7 +160,7 @@ def utility_for(property_name: str, value: str) -> str:
         case "text-align":
             return f"text-{value}" if value in _ALIGNMENTS else f"[text-align:{_spaceless(value)}]"
         case "border-radius":
-            step = _RADII.get(_pixels(value))
+            step = RADII.get(_pixels(value))
             return ("rounded" + (f"-{step}" if step else "")) if step is not None else f"rounded-{_arbitrary(value)}"
         case "line-height":
             return f"leading-{_LINE_HEIGHTS.get(value) or _spacing(value)}"
@@ -255,7 +255,7 @@ def _spacing(value: str) -> str:
     if not pixels:
         return _arbitrary(value)
     step = "px" if pixels == "1" else f"{float(pixels) / 4:g}"
-    return step if step in _SPACINGS else _arbitrary(value)
+    return step if step in SPACINGS else _arbitrary(value)
 
 
 def _pixels(value: str) -> str:

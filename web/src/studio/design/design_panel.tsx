@@ -1,0 +1,84 @@
+/** The design system of a project: read, corrected, stored for every variant; and how far the page keeps to it. */
+
+import { useState } from "react";
+import { Button } from "../../parts/button";
+import { useKeptValue } from "../../parts/kept";
+import { showFailure, showToast } from "../../parts/toasts";
+import { useFetched } from "../../shell/fetched";
+import { type Base, isRunning, type ProjectView, type VariantView } from "../../wire/api";
+import { download } from "../../wire/rest";
+import { designs } from "./design_calls";
+import { designLines } from "./design_lines";
+import { DesignScorePanel } from "./design_score";
+import { DesignSource } from "./design_source";
+import { DesignTokens } from "./design_tokens";
+
+interface Props {
+  project: ProjectView;
+  base: Base;
+  variant: VariantView;
+  /** The page that is shown; empty for the first one. */
+  page: string;
+  away: boolean;
+  onChanged(): void;
+}
+
+export function DesignPanel({ project, base, variant, page, away, onChanged }: Props) {
+  const action = `${project.undo?.id ?? ""} ${project.redo?.id ?? ""}`; // a change of the design is an action of the project
+  const stored = useFetched(`design ${project.id} ${action}`, () => designs.of(project.id));
+  const [{ text: draft }, setKept] = useKeptValue<{ text: string | null }>(`design:${project.id}`, { text: null });
+  const setDraft = (changed: string | null) => setKept({ text: changed });
+  const [busy, setBusy] = useState(false);
+  const [last, setLast] = useState("");
+  const current = stored.value?.text ?? last; // it stays while it is fetched anew
+  if (stored.value !== null && stored.value.text !== last) setLast(stored.value.text);
+  const text = draft ?? current;
+  const isChanged = draft !== null && draft.trim() !== current.trim();
+  const save = async () => {
+    setBusy(true);
+    try {
+      const saved = await designs.change(project.id, text);
+      stored.set(saved);
+      setDraft(null);
+      showToast("Saved. Every build and change of this project gets it.");
+      onChanged();
+    } catch (error) {
+      showFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const isScored = !isRunning(variant) && variant.entry !== null && current.trim() !== "";
+  return (
+    <div className="design" tabIndex={0} role="region" aria-label="Design system">
+      <section className="stack design-system" aria-label="Design system of the project">
+        <div className="row wrap">
+          <h2 className="grow truncate">{stored.value?.name || "Design system"}</h2>
+          <Button small icon="download" disabled={current === ""} onClick={() => download(designs.file(project.id), "design.md")}>
+            design.md
+          </Button>
+        </div>
+        <p className="muted">Colours, fonts, sizes and components that every variant of this project follows. Read them, correct them, then save.</p>
+        <DesignSource away={away || busy} onRead={(design) => setDraft(design.text)} />
+        {isChanged && (
+          <div className="row wrap design-save" role="group" aria-label="Changes">
+            <span className="grow">Not saved yet.</span>
+            <Button onClick={() => setDraft(null)}>Discard</Button>
+            <Button look="primary" disabled={busy || away} onClick={() => void save()}>
+              Save
+            </Button>
+          </div>
+        )}
+        <DesignTokens text={text} disabled={away || busy} onText={setDraft} />
+        <details className="design-text" open={text !== "" && designLines(text).length === 0}>
+          <summary>Text of design.md</summary>
+          <textarea className="field mono" rows={16} aria-label="Text of design.md" value={text} disabled={away || busy} onChange={(event) => setDraft(event.target.value)} />
+        </details>
+      </section>
+      <section className="stack design-score" aria-label="Score of the page">
+        <h2>This page</h2>
+        <DesignScorePanel project={project.id} base={base} page={page} state={isScored ? `${variant.session} ${current}` : null} />
+      </section>
+    </div>
+  );
+}
