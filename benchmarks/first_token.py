@@ -4,7 +4,9 @@
     python -m benchmarks.first_token --quick     one cold and five warm requests, to see that all works
 
 The mock provider answers at once, without TLS and over TLS. `cold` is the first request that a server process answers,
-`warm` are the ones after it. Rows take turns. A whole run keeps its figures in results/first_token.json.
+`warm` are the ones after it. Then the provider sends its first token later, with the time in it: how long that token
+takes to the client says what the server adds once a model answers. Rows take turns. A whole run keeps its figures in
+results/first_token.json.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from benchmarks.curve import commit_name
 from benchmarks.report import machine
 from benchmarks.served_figures import BASELINE
-from benchmarks.served_path import CLIENTS, Client
+from benchmarks.served_path import CLIENTS, Client, measure
 from benchmarks.server import Process, percentile, start_program
 from benchmarks.server_worker import TOKEN
 
@@ -27,6 +27,8 @@ _MODEL = "bench-text-1"
 _TOKEN_TEXT = b'"The"'
 """The text of the answer, as every dialect sends it."""
 _LIMIT = 30.0
+_WAITS_PER_LAG = 3
+"""A lag takes half a second, so there are fewer of them than waits."""
 _SETTLED = 0.3
 """Seconds until a stream has read the stored events."""
 
@@ -41,6 +43,8 @@ class Wait:
     cold: float
     warm: float
     warm_p99: float
+    lag: float
+    """From the provider's first token to that of the client, warm."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,18 @@ class WaitTable:
     def as_markdown(self) -> str:
         """A row of the table for each row, with what it adds to the bare proxy."""
         lines = [
-            "| row | provider | first request | later requests | p99 | above the proxy |",
-            "|---|---|---:|---:|---:|---:|",
+            "| row | provider | first request | later requests | p99 | above the proxy | after the provider's first |"
+            " above the proxy |",
+            "|---|---|---:|---:|---:|---:|---:|---:|",
         ]
         for wait in self.waits:
             proxy = next((other for other in self.waits if (other.row, other.tls) == (BASELINE, wait.tls)), None)
-            above = "–" if proxy is None else f"{wait.warm - proxy.warm:+.1f} ms"
+            above, lag_above = "–", "–"
+            if proxy is not None:
+                above, lag_above = f"{wait.warm - proxy.warm:+.1f} ms", f"{wait.lag - proxy.lag:+.1f} ms"
             lines.append(
                 f"| {wait.row} | {'TLS' if wait.tls else 'plain'} | {wait.cold:.1f} ms | {wait.warm:.1f} ms | "
-                f"{wait.warm_p99:.1f} ms | {above} |"
+                f"{wait.warm_p99:.1f} ms | {above} | {wait.lag:.1f} ms | {lag_above} |"
             )
         return "\n".join([*lines, "", self.machine])
 
@@ -93,6 +100,7 @@ async def measure_table(rows: Sequence[str], *, cold: int, warm: int, command: s
 async def _measure_provider(rows: Sequence[str], certificate: Path | None, cold: int, warm: int) -> list[Wait]:
     first: dict[str, list[float]] = {row: [] for row in rows}
     later: dict[str, list[float]] = {row: [] for row in rows}
+    lags: dict[str, list[float]] = {row: [] for row in rows}
     async with AsyncExitStack() as stack:
         program = ["benchmarks.mock_server", *(["--certificate", str(certificate)] if certificate else [])]
         provider = (await stack.enter_async_context(start_program(*program))).url
@@ -102,9 +110,10 @@ async def _measure_provider(rows: Sequence[str], certificate: Path | None, cold:
         for number in range(cold):
             print(f"round {number + 1} of {cold}{' over TLS' if certificate else ''}", file=sys.stderr, flush=True)
             for row in rows:
-                seconds = await _measure_server(CLIENTS[row], provider, warm)
+                seconds, server_lags = await _measure_server(CLIENTS[row], provider, warm)
                 first[row].append(seconds[0])
                 later[row] += seconds[1:]
+                lags[row] += server_lags
     return [
         Wait(
             row,
@@ -112,19 +121,25 @@ async def _measure_provider(rows: Sequence[str], certificate: Path | None, cold:
             round(median(first[row]) * 1000, 3),
             round(median(later[row]) * 1000, 3),
             round(percentile(later[row], 0.99), 3),
+            round(median(lags[row]) * 1000, 3),
         )
         for row in rows
     ]
 
 
-async def _measure_server(client: Client, provider: str, warm: int) -> list[float]:
-    """Start a server and ask it one question after the other. Returns the seconds until each first token."""
+async def _measure_server(client: Client, provider: str, warm: int) -> tuple[list[float], list[float]]:
+    """Start a server and ask it one question after the other. Returns the seconds until each first token, and those
+    that first tokens of a provider that answers later take to the client."""
     with tempfile.TemporaryDirectory() as folder:
         program = ["benchmarks.rival_servers", client.server, provider]
         if client.server == "sqlite":
             program = ["benchmarks.server_worker", "live", folder, provider]
         async with start_program(*program) as server:
-            return [await _wait_for_token(client, server) for _ in range(warm + 1)]
+            waits = [await _wait_for_token(client, server) for _ in range(warm + 1)]
+            lags: list[float] = []
+            for _ in range(max(warm // _WAITS_PER_LAG, 1)):
+                lags += (await measure(client, server, agents=1, deltas=1))[0]
+            return waits, lags
 
 
 async def _wait_for_token(client: Client, server: Process) -> float:

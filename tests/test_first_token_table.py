@@ -14,12 +14,12 @@ TABLE = WaitTable(
     "python -m benchmarks.first_token",
     "abc",
     "a machine",
-    [Wait(BASELINE, True, 9.0, 1.0, 2.0), Wait(HEALD, True, 8.0, 1.75, 3.0)],
+    [Wait(BASELINE, True, 9.0, 1.0, 2.0, 0.25), Wait(HEALD, True, 8.0, 1.75, 3.0, 1.0)],
 )
 
 
 def test_every_row_says_what_it_adds_to_the_proxy() -> None:
-    assert f"| {HEALD} | TLS | 8.0 ms | 1.8 ms | 3.0 ms | +0.8 ms |" in TABLE.as_markdown()
+    assert f"| {HEALD} | TLS | 8.0 ms | 1.8 ms | 3.0 ms | +0.8 ms | 1.0 ms | +0.8 ms |" in TABLE.as_markdown()
 
 
 def test_the_figures_are_stored_with_their_command_and_commit(tmp_path: Path) -> None:

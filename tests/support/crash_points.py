@@ -10,15 +10,14 @@ import os
 import signal
 import sqlite3
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from heald.agent.bus import OnDelivered
 from heald.core.envelope import Event
-from heald.sessions import recovery, sqlite_log
+from heald.sessions import recovery
 from heald.sessions import session as session_module
-from heald.sessions.event_rows import EventRow
 from heald.sessions.recorder import EventRecorder
 from heald.sessions.resumption import SessionResumption
 from heald.sessions.session import Session
@@ -32,7 +31,7 @@ POINTS = (
     "recovery.before",  # the open exchange is known, its end is not stored yet
     "recovery.after",
     "append.before",  # a batch is about to be written
-    "append.between",  # some of its events are written, the transaction is open
+    "append.between",  # its events are written, what belongs to them is not, the transaction is open
     "append.commit",  # all are written, the transaction is open
     "append.after",  # it is stored, and not delivered yet
     "release.after",  # live subscribers have it
@@ -136,12 +135,12 @@ class _PassingConnection:
 
 def _install_sqlite() -> None:
     append, append_group = LogWriter.append, LogWriter.append_group
-    rows_with_key = sqlite_log._with_key  # pyright: ignore[reportPrivateUsage]
     on_appended = SqliteStore._on_appended  # pyright: ignore[reportPrivateUsage]
 
-    def append_with_points(*arguments: Any) -> Any:
+    def append_with_points(writer: LogWriter, lease: Any, events: Any, blobs: Any, work: Any, connection: Any) -> Any:
         reach("append.before")
-        encoded = append(*arguments)
+        passing: Any = _PassingConnection(connection)
+        encoded = append(writer, lease, events, blobs, work, passing)
         reach("append.commit")
         return encoded
 
@@ -151,18 +150,12 @@ def _install_sqlite() -> None:
         reach("append.commit")
         return outcomes
 
-    def rows_with_points(key: int, rows: Iterable[EventRow]) -> Iterator[tuple[int, int, bytes, bytes | None]]:
-        for row in rows_with_key(key, rows):
-            yield row
-            reach("append.between")
-
     def on_appended_with_point(*arguments: Any) -> None:
         reach("append.after")
         on_appended(*arguments)
 
     _replace(LogWriter, "append", append_with_points)
     _replace(LogWriter, "append_group", append_group_with_points)
-    _replace(sqlite_log, "_with_key", rows_with_points)
     _replace(SqliteStore, "_on_appended", on_appended_with_point)
 
 

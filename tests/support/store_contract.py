@@ -6,6 +6,7 @@ The tests of a store import all of this module and define a fixture `store`, whi
 import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +16,7 @@ from heald.core.events import UserMessage
 from heald.core.messages import Image, user_message
 from heald.sessions.leases import Lease, new_holder
 from heald.sessions.session_info import SessionInfo
-from heald.sessions.store import DeltaStore, EncodedEvents, Store
+from heald.sessions.store import EncodedEvents, Store, SubmitStore
 from heald.sessions.store_errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreError
 from sessions_bench import event, events, leased, log_of
 
@@ -30,18 +31,18 @@ async def test_what_is_appended_is_read(store: Store) -> None:
     assert (await store.info("ses_a")).last_seq == 5
 
 
-async def submit(store: DeltaStore, lease: Lease, log: Sequence[Event]) -> EncodedEvents:
+async def submit(store: SubmitStore, lease: Lease, log: Sequence[Event], **options: Any) -> EncodedEvents:
     done: asyncio.Future[EncodedEvents] = asyncio.get_running_loop().create_future()
 
     def on_done(encoded: EncodedEvents, error: Exception | None) -> None:
         done.set_result(encoded) if error is None else done.set_exception(error)
 
-    store.submit_deltas(lease, log, on_done)
+    store.submit_events(lease, log, on_done, **options)
     return await done
 
 
 async def test_deltas_that_are_submitted_are_appended_or_refused(store: Store) -> None:
-    if not isinstance(store, DeltaStore):
+    if not isinstance(store, SubmitStore):
         pytest.skip("this store has no tasks to save")
     lease, other = await leased(store), await leased(store, "ses_b")
     outcomes = await asyncio.gather(
@@ -59,6 +60,24 @@ async def test_deltas_that_are_submitted_are_appended_or_refused(store: Store) -
     with pytest.raises(Fenced):
         await submit(store, lease, events("ses_a", 5, 1))
     assert len(await log_of(store, "ses_a")) == 4
+
+
+async def test_events_are_submitted_with_their_blobs_work_and_title(store: Store) -> None:
+    if not isinstance(store, SubmitStore):
+        pytest.skip("this store has no tasks to save")
+    lease = await leased(store)
+    digest = sha256(b"picture").hexdigest()
+    await submit(store, lease, events("ses_a", 1, 2), blobs={digest: b"picture"}, work="running", title="Hello")
+    info = await store.info("ses_a")
+    assert (info.title, info.work, info.last_seq) == ("Hello", "running", 2)
+    assert await store.blob("ses_a", digest) == b"picture"
+    await submit(store, lease, events("ses_a", 3, 1), work="idle", title="Another")
+    info = await store.info("ses_a")
+    assert (info.title, info.work) == ("Hello", "idle")
+    with pytest.raises(StoreError):
+        await submit(store, lease, events("ses_a", 9, 1), work="running", title="Gap")
+    assert await log_of(store, "ses_a") == events("ses_a", 1, 3)
+    assert (await store.info("ses_a")).work == "idle"
 
 
 async def test_reading_from_the_middle(store: Store) -> None:

@@ -42,7 +42,7 @@ async def store_deltas(store: SqliteStore, *appends: tuple[Lease, Sequence[Event
         outcomes[number] = error or "stored"
 
     for number, (lease, log) in enumerate(appends):
-        store.submit_deltas(lease, log, partial(keep, number))
+        store.submit_events(lease, log, partial(keep, number))
     await store.info(appends[0][0].session)
     for _ in range(100):
         await store.rename(appends[0][0].session, "wait")

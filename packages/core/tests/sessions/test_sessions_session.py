@@ -11,6 +11,7 @@ import heald
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import ExchangeRequest, ExchangeResponse
+from heald.core.json import JsonObject
 from heald.core.messages import Image, ToolResult, user_message
 from heald.sessions.leases import Lease
 from heald.sessions.memory import MemoryStore
@@ -225,6 +226,25 @@ async def test_settings_are_kept(store: SqliteStore) -> None:
     await session.run("Hi.")
     assert "Be long." in script.requests[0].settings.system
     assert script.requests[0].settings.temperature is None
+    await session.close()
+
+
+async def test_settings_that_stay_as_they_are_are_not_stored(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await Session.open(store, await fresh(store), model=model("Hello."))
+    stored: list[JsonObject] = []
+    configure = store.configure
+
+    async def count(name: str, settings: JsonObject) -> None:
+        stored.append(settings)
+        await configure(name, settings)
+
+    monkeypatch.setattr(store, "configure", count)
+    await session.set_client_tools([])
+    assert stored == []
+    await session.configure(instructions="Be long.")
+    assert [settings["instructions"] for settings in stored] == ["Be long."]
     await session.close()
 
 

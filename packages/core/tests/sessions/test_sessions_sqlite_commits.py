@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from heald.sessions import SqliteStore
+from heald.sessions.leases import new_holder
+from heald.sessions.session_info import SessionInfo
 from heald.sessions.sqlite_damage import check_file
 
 COMMITS = 7
@@ -96,3 +98,23 @@ async def test_damage_is_found_by_reading_the_file(tmp_path: Path) -> None:
     damage = check_file(tmp_path / "s.db", seconds=60.0)
     assert damage
     assert check_file(tmp_path / "s.db", seconds=0.0) in (None, damage)
+
+
+async def test_a_lease_is_not_synced_and_what_is_stored_under_it_is(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "s.db")
+    await store.create(SessionInfo(id="ses_a"))
+    reader = sqlite3.connect(tmp_path / "s.db")
+
+    def counted() -> int:
+        return reader.execute("SELECT number FROM commits").fetchone()[0]
+
+    before = counted()
+    lease = await store.renew(await store.acquire("ses_a", new_holder()))
+    await store.admit_work("ses_a", "", limit=5)
+    assert counted() == before, "a loss of power may lose what is not synced, so it is not counted"
+    level = await store._writer.submit(lambda connection: connection.execute("PRAGMA synchronous").fetchone())  # pyright: ignore[reportPrivateUsage]
+    assert level == (2,), "FULL for what follows"
+    await store.append(lease, [], work="idle")
+    assert counted() == before + 1
+    reader.close()
+    await store.close()

@@ -247,7 +247,7 @@ class OpenSessions:
             info.id, broken_by=broken_by, after_crash=self._after_crash, node=self._node, **options
         )
         hub = self.hub(info.id)
-        session.on_stored(hub.add, is_watched=lambda: hub.readers > 0)
+        session.on_stored(hub.collect, is_watched=lambda: hub.readers > 0, on_batch=hub.wake_readers)
         for call in self._on_open:
             call(info, session)
         hub.invalidate()  # recovery may have written events

@@ -10,7 +10,7 @@ import pytest
 import heald
 from heald.agent.bus import EventBus
 from heald.core.envelope import Event
-from heald.core.events import ConversationStart, TextDelta
+from heald.core.events import ConversationResponding, ConversationStart, TextContentBlockStart, TextDelta
 from heald.http1.shared_reads import shared_reads
 from heald.providers.scripted import ScriptedModel
 from heald.sessions.commit_clock import FEW_SESSIONS, FULL, LONGEST_PAUSE, CommitClock, clock_of
@@ -435,6 +435,28 @@ async def test_deltas_that_come_during_a_commit_share_the_next_one(
     recording.store.free.set()
     await _work()
     assert recording.store.commits == [["text_delta"], ["text_delta"] * 6]
+
+
+async def test_the_first_delta_of_a_block_waits_for_no_pause(recording: Recording) -> None:
+    recording.bus.subscribe(lambda _: None)
+    recording.publish_delta()
+    await _work()
+    recording.bus.publish_all([TextContentBlockStart(1, "b"), ConversationResponding()])
+    await _work()
+    recording.publish_delta()  # in a read of its own
+    await _work()
+    recording.publish_delta()
+    await _work()
+    started = ["text_content_block_start", "conversation_responding"]
+    assert recording.store.commits == [["text_delta"], started, ["text_delta"]]
+
+
+async def test_the_first_delta_that_nobody_wants_waits(recording: Recording) -> None:
+    recording.bus.publish(TextContentBlockStart(0, "b"))
+    await _work()
+    recording.publish_delta()
+    await _work()
+    assert recording.store.commits == [["text_content_block_start"]]
 
 
 async def test_watched_deltas_within_a_pause_wait_for_its_end_or_for_an_event_with_structure(

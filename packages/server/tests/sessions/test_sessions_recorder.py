@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -27,6 +28,7 @@ from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
+from heald.sessions.store import OnAppended
 from heald.sessions.store_errors import StoreError, StoreFull
 from heald.sessions.titles import make_title
 from heald.sessions.work import Work
@@ -57,6 +59,34 @@ class Disk(MemoryStore):
         await super().append(lease, events, blobs, work=work)
 
 
+class SubmitDisk(Disk):
+    """A disk that is asked to store without a task of the recorder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
+        async def append() -> None:
+            await self.append(lease, events, blobs, work=work)
+            if title:
+                await self.rename(lease.session, title, only_untitled=True)
+
+        task = asyncio.get_running_loop().create_task(append())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda done: on_done(None, cast("Exception | None", done.exception())))
+
+
 class Bench:
     def __init__(self, store: Disk, lease: Lease) -> None:
         self.store = store
@@ -79,9 +109,9 @@ class Bench:
         return types_of(await log_of(self.store, "ses_a"))
 
 
-@pytest.fixture
-async def bench() -> Bench:
-    store = Disk()
+@pytest.fixture(params=[Disk, SubmitDisk])
+async def bench(request: pytest.FixtureRequest) -> Bench:
+    store: Disk = request.param()
     return Bench(store, await leased(store))
 
 
@@ -198,3 +228,23 @@ async def test_a_store_that_does_not_encode_gives_no_bytes(bench: Bench) -> None
     bench.bus.publish(ConversationStart())
     await bench.recorder.flush()
     assert stored == [(bench.seen[0], None)]
+
+
+async def test_the_end_of_a_batch_is_reported_once_and_after_its_events(bench: Bench) -> None:
+    calls: list[str] = []
+    bench.recorder.on_stored(lambda event, _: calls.append(event.type), lambda: True, lambda: calls.append("end"))
+    bench.bus.publish_all([ConversationStart(), ToolPlanned("c", "t")])
+    await bench.recorder.flush()
+    assert calls == ["conversation_start", "tool_planned", "end"]
+
+
+async def test_who_waits_for_a_batch_that_is_being_stored_is_told_once_of_a_failure(bench: Bench) -> None:
+    told: list[Exception | None] = []
+    bench.store.free.clear()
+    bench.bus.publish(ConversationStart())
+    bench.bus.call_when_delivered(told.append)
+    await asyncio.sleep(0.02)
+    bench.recorder.fail(StoreError("fenced"))
+    bench.store.free.set()
+    await asyncio.sleep(0.02)
+    assert [str(error) for error in told] == ["fenced"]

@@ -4,7 +4,8 @@ A reactor is a function for all events, or an object with methods such as `on_te
 all other events.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import cast
 
@@ -13,6 +14,9 @@ from heald.core.errors import ConfigurationError
 
 Handler = Callable[[Event], object]
 _ALL = "on_event"
+_KINDS = {f"on_{kind}": kind for kind in PAYLOADS}  # by the name of the handler
+_HANDLERS = [*_KINDS, _ALL]
+_CAMEL_CASE = {f"on{name.removeprefix('on_').title().replace('_', '')}": name for name in _HANDLERS}
 _LIKENESS = 0.8  # of a method's name to that of a handler, from which on it counts as a mistake
 
 
@@ -20,12 +24,12 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     """Return the handlers of a reactor by event type, and the one for all other events."""
     if isinstance(reactor, FunctionType | MethodType | BuiltinMethodType):
         return {}, cast(Handler, reactor)
-    names = {f"on_{kind}": kind for kind in PAYLOADS}
     handlers: dict[str, Handler] = {}
-    for name, kind in names.items():
+    for name, kind in _KINDS.items():
         if callable(handler := getattr(reactor, name, None)):
             handlers[kind] = handler
-    _check_names(reactor, [*names, _ALL])
+    _check_type(type(reactor))
+    _check_names(getattr(reactor, "__dict__", ()))
     others: object = getattr(reactor, _ALL, None) or reactor
     if callable(others):
         return handlers, cast(Handler, others)
@@ -37,18 +41,23 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     return handlers, None
 
 
-def _check_names(reactor: object, names: list[str]) -> None:
+@lru_cache(maxsize=256)
+def _check_type(kind: type) -> None:
+    """Check the methods of a class of reactors, once."""
+    _check_names(dir(kind))
+
+
+def _check_names(names: Iterable[str]) -> None:
     """Raise ConfigurationError if a method almost has the name of a handler, or that of an agentx client."""
-    camel_case = {f"on{name.removeprefix('on_').title().replace('_', '')}": name for name in names}
-    for name in dir(reactor):
-        if name in camel_case:
+    for name in names:
+        if name in _CAMEL_CASE:
             raise ConfigurationError(
-                f"There is no handler {name!r}; name it {camel_case[name]!r}, or subscribe it with heald_server.react, "
-                "which gives it the events of the agentx dialect."
+                f"There is no handler {name!r}; name it {_CAMEL_CASE[name]!r}, or subscribe it with "
+                "heald_server.react, which gives it the events of the agentx dialect."
             )
-        if not name.startswith("on_") or name in names:
+        if not name.startswith("on_") or name in _HANDLERS:
             continue
         from difflib import get_close_matches  # for mistakes only
 
-        for nearest in get_close_matches(name, names, 1, _LIKENESS):
+        for nearest in get_close_matches(name, _HANDLERS, 1, _LIKENESS):
             raise ConfigurationError(f"There is no handler {name[:60]!r}; the nearest name is {nearest!r}.")

@@ -34,10 +34,11 @@ class WrittenCalls(Strategy):
 
     async def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
         turn = await stream(on_event)
-        if not turn.tool_calls:
+        calls = turn.tool_calls
+        if not calls:
             return turn
         trust = self.conversation.runtime.text_calls
         trust.read_message(turn.message)
-        if not trust.approved and any(is_text_call(call) for call in turn.tool_calls):
+        if not trust.approved and any(map(is_text_call, calls)):
             await self._text_editing.find_size()
         return turn

@@ -21,8 +21,8 @@ Job = Callable[[sqlite3.Connection], Any]
 
 GROUP = 256
 """The maximum number of jobs in one transaction."""
-QueuedJob = tuple[Job, Outcome, Sequence[Job]]
-"""A job, its outcome, and its parts if it is a group: they run alone if the group fails."""
+QueuedJob = tuple[Job, Outcome, Sequence[Job], bool]
+"""A job, its outcome, its parts if it is a group, which run alone if the group fails, and whether it is synced."""
 
 
 class DatabaseThread:
@@ -57,20 +57,24 @@ class DatabaseThread:
         """Wait until the connection is open. Raises the error if it cannot be opened."""
         self._ready.result()
 
-    def submit(self, job: Callable[[sqlite3.Connection], T]) -> "asyncio.Future[T]":
-        """Queue a job. A job may run twice if another one in its transaction fails."""
+    def submit(self, job: Callable[[sqlite3.Connection], T], *, is_synced: bool = True) -> "asyncio.Future[T]":
+        """Queue a job. A job may run twice if another one in its transaction fails.
+
+        A commit whose jobs need not be synced does not wait for the disk. The next synced one takes it along: a loss of
+        power never leaves a later commit without the earlier ones.
+        """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         if self._closed:
             future.set_exception(StoreError("The store is closed; open it again."))
         else:
-            self._jobs.put((job, JobOutcome(loop, future), ()))
+            self._jobs.put((job, JobOutcome(loop, future), (), is_synced))
         return future
 
     def submit_group(self, job: Job, parts: Sequence[Job], outcome: GroupOutcome) -> None:
         """Queue a job that returns a list of values. If it fails, its parts run instead, each in its transaction."""
         if not self._closed:
-            self._jobs.put((job, outcome, parts))
+            self._jobs.put((job, outcome, parts, True))
             return
         outcome.set([StoreError("The store is closed; open it again.") for _ in parts])
         outcome.loop.call_soon(outcome.resolve)
@@ -121,7 +125,7 @@ class DatabaseThread:
 
     def _run(self, connection: sqlite3.Connection, jobs: list[QueuedJob]) -> None:
         try:
-            values = self._transaction(connection, [job for job, _, _ in jobs])
+            values = self._transaction(connection, [job for job, _, _, _ in jobs], any(job[3] for job in jobs))
         except Exception as error:
             if len(jobs) == 1:
                 self._run_parts(connection, jobs[0], translate_error(error))
@@ -129,13 +133,13 @@ class DatabaseThread:
             for job in jobs:  # each in its own transaction, so that one error affects one job
                 self._run(connection, [job])
             return
-        for (_, outcome, _), value in zip(jobs, values, strict=True):
+        for (_, outcome, _, _), value in zip(jobs, values, strict=True):
             outcome.set(value)
-        post_outcomes([outcome for _, outcome, _ in jobs])
+        post_outcomes([outcome for _, outcome, _, _ in jobs])
 
     def _run_parts(self, connection: sqlite3.Connection, failed: QueuedJob, error: Exception) -> None:
         """Report the error of a job, or run the parts of a group, each alone."""
-        _, outcome, parts = failed
+        _, outcome, parts, _ = failed
         if isinstance(outcome, JobOutcome):
             outcome.set(None, error)
         else:
@@ -148,12 +152,22 @@ class DatabaseThread:
         except Exception as error:
             return translate_error(error)
 
-    def _transaction(self, connection: sqlite3.Connection, jobs: list[Job]) -> list[Any]:
+    def _transaction(self, connection: sqlite3.Connection, jobs: list[Job], is_synced: bool = True) -> list[Any]:
+        if is_synced or not self._durable:
+            return self._commit(connection, jobs, self._ledger)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            return self._commit(connection, jobs, None)  # a loss of power may lose what the ledger would count
+        finally:
+            connection.execute("PRAGMA synchronous = FULL")
+
+    def _commit(self, connection: sqlite3.Connection, jobs: list[Job], ledger: CommitLedger | None) -> list[Any]:
         connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
         changes = connection.total_changes
         try:
             values = [job(connection) for job in jobs]
-            ledger = self._ledger if connection.total_changes != changes else None
+            if connection.total_changes == changes:
+                ledger = None
             if ledger is not None:
                 ledger.count(connection)
             connection.execute("COMMIT")

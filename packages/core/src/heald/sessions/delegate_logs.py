@@ -10,7 +10,7 @@ from heald.sessions.leases import Lease, new_holder
 from heald.sessions.recovery import recover
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import EncodedEvents, Store, iterate_delegates
+from heald.sessions.store import EncodedEvents, Store
 from heald.sessions.titles import make_title
 
 
@@ -50,9 +50,9 @@ class DelegateLogs:
         return lease
 
 
-async def close_delegates(store: Store, session: str) -> None:
+async def close_delegates(store: Store, delegates: Sequence[SessionInfo]) -> None:
     """Close what a crashed writer left open in the logs of its delegates. The caller holds the lease of the session."""
-    async for info in iterate_delegates(store, session):
+    for info in delegates:
         last = await store.read(info.id, after=info.last_seq - 1)
         if last and isinstance(last[-1].data, ExchangeResponse):
             continue

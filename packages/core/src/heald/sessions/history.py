@@ -1,5 +1,6 @@
 """The state of a session, folded from its log."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from heald.agent.assembler import DELTAS
@@ -106,11 +107,18 @@ class SessionHistory:
 
 
 async def read_history(
-    store: Store, session: str, settings: SessionSettings, *, upto: int | None = None
+    store: Store,
+    session: str,
+    settings: SessionSettings,
+    *,
+    upto: int | None = None,
+    first_page: Sequence[Event] | None = None,
 ) -> SessionHistory:
-    """Fold the log of a session, or the beginning of it."""
+    """Fold the log of a session, or the beginning of it. `first_page` is its first page, if it was read already."""
     history = SessionHistory(settings)
-    while events := await store.read(session, after=history.seq, upto=upto):
+    events = await store.read(session, upto=upto) if first_page is None else first_page
+    while events:
         for event in events:  # not one by one out of a generator: a long log has 100,000 of them
             history.feed(event)
+        events = await store.read(session, after=history.seq, upto=upto)
     return history

@@ -4,6 +4,7 @@ It adds to any `Store` what a server needs of `SharedStore`. Claims, commands an
 spending and records are held in memory and end with it.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +26,7 @@ from heald.sessions.shared_store import (
     SharedStore,
     Spending,
 )
-from heald.sessions.store import PAGE, DeltaStore, EncodedEvents, OnAppended, Store
+from heald.sessions.store import PAGE, EncodedEvents, OnAppended, Store, SubmitStore
 from heald.sessions.store_errors import NoSuchSession, SessionBusy, StoreError
 from heald.sessions.work import Work
 
@@ -36,7 +37,7 @@ def as_shared(store: Store) -> SharedStore:
     """Return a store that nodes can share as it is, and any other one as the store of a single node."""
     if isinstance(store, SharedStore):
         return store
-    return OneNodeDeltaStore(store, store) if isinstance(store, DeltaStore) else OneNodeStore(store)
+    return OneNodeSubmitStore(store, store) if isinstance(store, SubmitStore) else OneNodeStore(store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,17 +322,36 @@ class OneNodeStore:
             self._news.publish(News(topic="records", name=kind))
 
 
-class OneNodeDeltaStore(OneNodeStore):
-    """A store of one process that appends deltas without a task."""
+class OneNodeSubmitStore(OneNodeStore):
+    """A store of one process that appends without a task, where the work of the session stays as it was."""
 
-    def __init__(self, store: Store, deltas: DeltaStore, *, node: str = "") -> None:
+    def __init__(self, store: Store, submits: SubmitStore, *, node: str = "") -> None:
         super().__init__(store, node=node)
-        self._deltas = deltas
+        self._submits = submits
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
         def on_appended(encoded: EncodedEvents, error: Exception | None) -> None:
+            if error is not None or work is None:
+                end(encoded, error)
+                return
+            task = asyncio.get_running_loop().create_task(self._follow_work(lease.session, work))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(lambda _: end(encoded, None))
+
+        def end(encoded: EncodedEvents, error: Exception | None) -> None:
             if error is None:
                 self._publish_append(lease, events)
             on_done(encoded, error)
 
-        self._deltas.submit_deltas(lease, events, on_appended)
+        self._submits.submit_events(lease, events, on_appended, blobs=blobs, work=work, title=title)

@@ -1,9 +1,10 @@
 """Stores each event before any reactor sees it.
 
-An event with structure is stored at once, together with the deltas before it. Deltas alone are stored at once if
-somebody watches, with a pause between commits where the loop or the store is busy, else every 50 ms; those that come
-during a commit are stored by the next one. The end of a message, the message itself and its calls go into one
-transaction, so a log never holds half a turn. An event that cannot be stored is never delivered.
+An event with structure is stored at once, together with the deltas before it. So is the first delta of a block, if
+somebody watches. Other deltas alone are stored at once if somebody watches, with a pause between commits where the loop
+or the store is busy, else every 50 ms; those that come during a commit are stored by the next one. The end of a
+message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event that
+cannot be stored is never delivered.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
-from heald.sessions.store import DeltaStore, EncodedEvents, Store, WatchedStore
+from heald.sessions.store import EncodedEvents, Store, as_submit_store, as_watched_store
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
 from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
@@ -24,6 +25,8 @@ from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
 DELAY = 0.05
 """Seconds that a delta waits if nobody watches."""
 _DELTAS = frozenset({"text_delta", "thinking_delta", "input_json_delta", "tool_output_delta", "file_preview"})
+
+_BLOCK_STARTS = frozenset({"text_content_block_start", "thinking_content_block_start"})
 
 OnStored = Callable[[Event, bytes | None], object]
 """Called with each stored event and its JSON, if the store has encoded it."""
@@ -47,6 +50,7 @@ class EventRecorder:
         self.error: Exception | None = None
         """The reason why nothing can be stored any more."""
         self._listeners: list[OnStored] = []
+        self._on_batch: list[Callable[[], object]] = []
         self._watchers: list[Callable[[], bool]] = []
         self._store = store
         self._lease = lease
@@ -64,16 +68,23 @@ class EventRecorder:
         self._is_delayed = False
         self._clock = clock_of(self._loop)
         self._task: asyncio.Task[None] | None = None
-        self._deltas = store if isinstance(store, DeltaStore) else None
-        if isinstance(store, WatchedStore):
-            self._watchers.append(partial(store.is_read_elsewhere, lease.session))
-        self._has_deltas_only = True  # and only those of the session itself
-        self._stored_soon: list[Event] = []  # deltas that are being stored without a task
+        self._submits = as_submit_store(store)
+        if (watched := as_watched_store(store)) is not None:
+            self._watchers.append(partial(watched.is_read_elsewhere, lease.session))
+        self._has_deltas_only = True
+        self._has_delegates = False  # events of other sessions wait
+        self._begins_block = False  # the next delta is the first one of its block
+        self._submitted: list[Event | OnDelivered] = []  # what is being stored without a task
 
-    def on_stored(self, callback: OnStored, is_watched: Callable[[], bool]) -> None:
-        """Call back with each stored event. Deltas are stored without delay while `is_watched` returns True."""
+    def on_stored(
+        self, callback: OnStored, is_watched: Callable[[], bool], on_batch: Callable[[], object] | None = None
+    ) -> None:
+        """Call back with each stored event, and with `on_batch` after those that were stored together. Deltas are
+        stored without delay while `is_watched` returns True."""
         self._listeners.append(callback)
         self._watchers.append(is_watched)
+        if on_batch is not None:
+            self._on_batch.append(on_batch)
 
     def record(self, event: Event) -> None:
         """Queue an event of the bus, or of an agent that works for the session."""
@@ -89,13 +100,17 @@ class EventRecorder:
         elif not self._titled and isinstance(event.data, ExchangeRequest) and event.session == self._lease.session:
             self._titled, self._title = True, make_title(event.data.message)
         self._pending.append(event)
+        if event.session != self._lease.session:
+            self._has_delegates = True
         if kind not in _DELTAS:
             self._has_deltas_only = False
+            self._begins_block = self._begins_block or kind in _BLOCK_STARTS
             self._schedule_wake()
             return
-        if event.session != self._lease.session:
-            self._has_deltas_only = False
-        if not self._is_delayed and not self._wake_scheduled:
+        is_first, self._begins_block = self._begins_block, False
+        if is_first and self._is_watched(kind):
+            self._schedule_wake()
+        elif not self._is_delayed and not self._wake_scheduled:
             self._schedule_delta(kind)
 
     def call_when_delivered(self, callback: OnDelivered) -> None:
@@ -137,8 +152,8 @@ class EventRecorder:
             if isinstance(error, StoreError)
             else StoreError(f"The session could not be stored ({type(error).__name__}); open it again.")
         )
-        pending, self._pending = self._pending, []
-        self._stored_soon = []
+        pending = [*self._submitted, *self._pending]
+        self._submitted, self._pending = [], []
         for item in pending:
             if not is_event(item):
                 item(self.error)
@@ -172,7 +187,7 @@ class EventRecorder:
 
     @property
     def _is_storing(self) -> bool:
-        return self._task is not None or bool(self._stored_soon)
+        return self._task is not None or bool(self._submitted)
 
     def _wake(self) -> None:
         self._wake_scheduled, self._due = False, True
@@ -183,19 +198,31 @@ class EventRecorder:
             self._store_pending()
 
     def _store_pending(self) -> None:
-        """Store what waits: deltas without a task, anything else in one."""
-        if self._deltas is None or not self._has_deltas_only or self._title:
+        """Store what waits: events of the session alone without a task, where the store can do that."""
+        if self._submits is None or self._has_delegates:
             self._clock.load.begin_store(self._loop.time())
             self._task = self._loop.create_task(self._write())
             return
         self._due = False
-        if self._pending:
-            self._stored_soon = [item for item in self._pending if is_event(item)]
-            self._pending = []
-            self._clock.load.begin_store(self._loop.time())
-            self._deltas.submit_deltas(self._lease, self._stored_soon, self._on_deltas_stored)
+        has_structure = not self._has_deltas_only
+        batch = self._split_batch()
+        events = [item for item in batch if is_event(item)]
+        if not events:
+            self._deliver(batch, {})
+            return
+        title, self._title = self._title, ""
+        self._submitted = batch
+        self._clock.load.begin_store(self._loop.time())
+        self._submits.submit_events(
+            self._lease,
+            events,
+            self._on_submitted,
+            blobs=self._blobs.pop(self._lease.session, None),
+            work=self._feed_work(events) if has_structure else None,
+            title=title,
+        )
 
-    def _on_deltas_stored(self, encoded: EncodedEvents, error: Exception | None) -> None:
+    def _on_submitted(self, encoded: EncodedEvents, error: Exception | None) -> None:
         self._clock.load.end_store(self._loop.time())
         if self.error is not None:
             return
@@ -203,13 +230,31 @@ class EventRecorder:
             self.fail(error)
             return
         try:
-            self._deliver(self._stored_soon, {self._lease.session: encoded})
+            self._deliver(self._submitted, {self._lease.session: encoded})
         except Exception as failure:
+            self._submitted = []
             self.fail(failure)
             return
-        self._stored_soon = []
+        self._submitted = []
         if self._due and self.error is None:
             self._store_pending()
+
+    def _split_batch(self) -> list[Event | OnDelivered]:
+        """Return what may be stored now: all that waits, but for incomplete turns and what follows them."""
+        end = min(self._holds.values()) if self._holds else len(self._pending)
+        batch, self._pending = self._pending[:end], self._pending[end:]
+        self._has_deltas_only = not self._pending
+        self._has_delegates = any(is_event(item) and item.session != self._lease.session for item in self._pending)
+        for session in self._holds:
+            self._holds[session] -= end
+        return batch
+
+    def _feed_work(self, events: Sequence[Event]) -> Work:
+        """Return the work of the session after these events of it."""
+        for event in events:
+            if event.type in WORK_EVENTS:
+                self._work.feed(event)
+        return self._work.work
 
     async def _write(self) -> None:
         try:
@@ -223,18 +268,13 @@ class EventRecorder:
             self._task = None
 
     async def _write_batch(self) -> None:
-        end = min(self._holds.values()) if self._holds else len(self._pending)
-        batch, self._pending = self._pending[:end], self._pending[end:]
-        self._has_deltas_only = not self._pending
-        for session in self._holds:
-            self._holds[session] -= end
+        batch = self._split_batch()
         blobs, self._blobs = self._blobs, {}
         logs: dict[str, list[Event]] = {}
         for item in batch:
             if is_event(item):
                 logs.setdefault(item.session, []).append(item)
-                if item.type in WORK_EVENTS and item.session == self._lease.session:
-                    self._work.feed(item)
+        self._feed_work(logs.get(self._lease.session, ()))
         try:
             encoded = await self._store_logs(logs, blobs)
         except Exception:
@@ -278,3 +318,5 @@ class EventRecorder:
             body = next(bodies[item.session]) if item.session in bodies else None
             for listener in listeners:
                 listener(item, body)
+        for on_batch in self._on_batch:
+            on_batch()

@@ -36,7 +36,7 @@ from heald.sessions.session_files import add_delegated_changes, open_initial_fil
 from heald.sessions.session_fork import fork_session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import Store
+from heald.sessions.store import Store, list_delegates
 from heald.sessions.store_errors import Fenced, HandedOver, StoreError
 from heald.sessions.work import WorkTracker
 from heald.tools.client_tools import ClientPrecedence, ClientToolLike, read_client_tools
@@ -144,10 +144,12 @@ class Session(Agent[OutputT]):
         """
         lease = await store.acquire(session, new_holder(), force=force)
         try:
-            info = await store.info(session)
-            history = await read_history(store, session, SessionSettings.of(info.settings))
-            await close_delegates(store, session)
-            contents = await add_delegated_changes(store, session, history)
+            info, first_page, delegates = await asyncio.gather(  # a store reads what is asked together at once
+                store.info(session), store.read(session), list_delegates(store, session)
+            )
+            history = await read_history(store, session, SessionSettings.of(info.settings), first_page=first_page)
+            await close_delegates(store, delegates)
+            contents = await add_delegated_changes(store, session, history, delegates)
             if (unfinished := history.unfinished).exchange is not None:
                 await add_delegate_usage(store, session, unfinished.call_ids, unfinished.tracker)
             opened = cls(store, lease, info, history, **options)
@@ -285,12 +287,19 @@ class Session(Agent[OutputT]):
         """Call back when nothing can be stored any more; from then on no event is delivered."""
         self._on_failure.append(callback)
 
-    def on_stored(self, callback: OnStored, *, is_watched: Callable[[], bool] = lambda: True) -> None:
+    def on_stored(
+        self,
+        callback: OnStored,
+        *,
+        is_watched: Callable[[], bool] = lambda: True,
+        on_batch: Callable[[], object] | None = None,
+    ) -> None:
         """Call back with each event once it is stored and delivered, and with its JSON if the store has encoded it.
 
-        While `is_watched` returns False, deltas may wait a little longer and share their commits.
+        `on_batch` is called after the events that were stored together. While `is_watched` returns False, deltas may
+        wait a little longer and share their commits.
         """
-        self._recorder.on_stored(callback, is_watched)
+        self._recorder.on_stored(callback, is_watched, on_batch)
 
     @property
     def epoch(self) -> int:
@@ -323,8 +332,10 @@ class Session(Agent[OutputT]):
 
     async def configure(self, **changes: Any) -> None:
         """Store other settings. They apply when the session is opened again."""
-        self._stored_settings = SessionSettings.of(msgspec.structs.replace(self._stored_settings, **changes).data())
-        await self._store.configure(self.session, self._stored_settings.data())
+        settings = SessionSettings.of(msgspec.structs.replace(self._stored_settings, **changes).data())
+        if settings != self._stored_settings:
+            self._stored_settings = settings
+            await self._store.configure(self.session, settings.data())
 
     async def set_planning(self, planning: bool) -> None:
         """Permit only reading until a person approves the plan, or end that. It is stored and holds after a crash."""

@@ -1,12 +1,12 @@
 """The files of a session: restored from its log, also without the right to write it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from heald.sessions.history import SessionHistory, read_history
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import Store, iterate_delegates
+from heald.sessions.store import Store, list_delegates
 from heald.sessions.store_errors import NoSuchBlob
 from heald.tools.workspace.base import Change, Workspace
 from heald.tools.workspace.disk import DiskWorkspace
@@ -45,10 +45,12 @@ def restore_files(workspace: Workspace, history: SessionHistory, contents: Mappi
             project.put(path, contents[last.hash] if last.hash is not None else None)
 
 
-async def add_delegated_changes(store: Store, session: str, history: SessionHistory) -> dict[str, bytes]:
+async def add_delegated_changes(
+    store: Store, session: str, history: SessionHistory, delegates: Sequence[SessionInfo]
+) -> dict[str, bytes]:
     """Add the changes of files that delegates made to a history. Returns all stored contents, by hash."""
     contents = await read_contents(store, session, history)
-    async for delegate in iterate_delegates(store, session):
+    for delegate in delegates:
         theirs = await read_history(store, delegate.id, SessionSettings())
         contents |= await read_contents(store, delegate.id, theirs)
         history.changes += theirs.changes
@@ -60,7 +62,7 @@ async def open_stored_files(store: Store, info: SessionInfo, folder: str | None 
     """Return the files of a session as they are now, with their revisions. `folder` is the path of the folder that it
     works in; None for a project that is stored with the session. The caller closes the workspace."""
     history = await read_history(store, info.id, SessionSettings.of(info.settings))
-    contents = await add_delegated_changes(store, info.id, history)
+    contents = await add_delegated_changes(store, info.id, history, await list_delegates(store, info.id))
     workspace = MemoryWorkspace() if folder is None else DiskWorkspace(folder)
     restore_files(workspace, history, contents)
     return workspace
@@ -69,7 +71,7 @@ async def open_stored_files(store: Store, info: SessionInfo, folder: str | None 
 async def open_initial_files(store: Store, session: str, workspace: MemoryWorkspace) -> MemoryWorkspace:
     """Return the files of a project as they were before the log of its session. `workspace` has them as they are."""
     history = await read_history(store, session, SessionSettings())
-    await add_delegated_changes(store, session, history)
+    await add_delegated_changes(store, session, history, await list_delegates(store, session))
     files = {path: workspace.read(path, remember=False) for path in workspace.paths}
     for change in reversed(history.changes):
         files.pop(change.path, None)

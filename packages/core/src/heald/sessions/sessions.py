@@ -21,7 +21,7 @@ from heald.sessions.session_copies import SessionCopies
 from heald.sessions.session_fork import fork_session
 from heald.sessions.session_info import SessionInfo, SessionPage
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import Store
+from heald.sessions.store import Store, list_delegates
 from heald.sessions.store_errors import NoSuchSession, SessionBusy
 
 Names = list[str]
@@ -135,7 +135,7 @@ class Sessions:
             history = await read_history(self.store, name, SessionSettings.of(info.settings))
             if history.unfinished.repeatable or history.unfinished.is_forked:
                 return False
-            await close_delegates(self.store, name)
+            await close_delegates(self.store, await list_delegates(self.store, name))
             if (unfinished := history.unfinished).exchange is not None:
                 await add_delegate_usage(self.store, name, unfinished.call_ids, unfinished.tracker)
             elif not history.waiting:

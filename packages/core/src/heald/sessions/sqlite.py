@@ -1,7 +1,8 @@
 """Sessions in one SQLite file, the embedded default.
 
 One thread writes and one reads, so that neither waits for the other and no event loop for either. Appends that come
-together share a transaction, hence one sync of the disk; each is acknowledged only after the commit.
+together share a transaction, hence one sync of the disk; each is acknowledged only after the commit. Leases are not
+synced: a loss of power ends the process that holds one.
 """
 
 import asyncio
@@ -125,10 +126,10 @@ class SqliteStore(SqliteSharing):
     # --- leases ------------------------------------------------------------------------------------------------------
 
     async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
-        return await self._write(partial(self._acquire, session, holder, seconds, force))
+        return await self._write(partial(self._acquire, session, holder, seconds, force), is_synced=False)
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
-        return await self._write(partial(renew_lease, lease, seconds))
+        return await self._write(partial(renew_lease, lease, seconds), is_synced=False)
 
     async def release(self, lease: Lease) -> None:
         await self._execute(
@@ -150,13 +151,43 @@ class SqliteStore(SqliteSharing):
         self._on_appended(lease, events)
         return encoded
 
-    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
-        """Append deltas, and call back when they are stored. Those of one moment share their statements."""
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
+        """Append events, and call back when they are stored. Those with nothing beside them wait for the others of
+        their moment, with which they share their statements."""
         loop = asyncio.get_running_loop()
+        pending = PendingDeltas(lease, events, on_done)
+        if blobs or title or work is not None:
+            append = partial(self._append_with_title, lease, events, blobs or {}, work, title)
+            outcome = GroupOutcome(loop, [partial(self._end_append, pending)])
+            self._writer.submit_group(lambda connection: [append(connection)], [append], outcome)
+            return
         group = self._groups.setdefault(loop, [])
         if not group:
             loop.call_soon(self._submit_group, loop)
-        group.append(PendingDeltas(lease, events, on_done))
+        group.append(pending)
+
+    def _append_with_title(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes],
+        work: Work | None,
+        title: str,
+        connection: sqlite3.Connection,
+    ) -> EncodedEvents:
+        encoded = self._log.append(lease, events, blobs, work, connection)
+        if title:
+            rename_session(lease.session, title, True, connection)
+        return encoded
 
     def _submit_group(self, loop: asyncio.AbstractEventLoop) -> None:
         group = self._groups.pop(loop)
@@ -239,8 +270,8 @@ class SqliteStore(SqliteSharing):
             if (self._is_free(holder, node, expires) if holder else is_abandoned("", expires, updated, now))
         ]
 
-    async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._writer.submit(job)
+    async def _write(self, job: Callable[[sqlite3.Connection], T], *, is_synced: bool = True) -> T:
+        return await self._writer.submit(job, is_synced=is_synced)
 
     async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         return await self._reader.submit(job)

@@ -60,7 +60,7 @@ class LogWriter:
         keep_blobs(connection, key, blobs)
         packed = self._packer.pack(lease.session, events)
         keep_blobs(connection, key, packed.blobs)
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _with_key(key, packed.rows))
+        _insert_rows(connection, [value for row in packed.rows for value in (key, *row)])
         last = events[-1].seq if events else last_seq
         connection.execute(
             "UPDATE sessions SET last_seq = ?, updated = ?, work = coalesce(?, work) WHERE key = ?",
@@ -94,9 +94,7 @@ class LogWriter:
             end.last_seq = events[-1].seq
             grown[now - end.updated > _TOUCH_SECONDS][end.key] = end.last_seq
             outcomes.append(packed.json)
-        for start in range(0, len(values), 4 * _ROWS):
-            part = values[start : start + 4 * _ROWS]
-            connection.execute(f"INSERT INTO events VALUES {_places(4, len(part) // 4)}", part)
+        _insert_rows(connection, values)
         for touches, ends_by_key in grown.items():
             if ends_by_key:
                 change = ", updated = ?" if touches else ""
@@ -133,9 +131,11 @@ def _places(columns: int, rows: int) -> str:
     return ", ".join([row] * rows)
 
 
-def _with_key(key: int, rows: Iterable[EventRow]) -> Iterable[tuple[int, int, bytes, bytes | None]]:
-    for row in rows:
-        yield key, *row
+def _insert_rows(connection: sqlite3.Connection, values: Sequence[object]) -> None:
+    """Insert rows of the log, from their values one after the other."""
+    for start in range(0, len(values), 4 * _ROWS):
+        part = values[start : start + 4 * _ROWS]
+        connection.execute(f"INSERT INTO events VALUES {_places(4, len(part) // 4)}", part)
 
 
 def find_held(connection: sqlite3.Connection, lease: Lease) -> tuple[int, int]:

@@ -50,7 +50,7 @@ class SqliteSharing:
         self._watcher: asyncio.Task[None] | None = None
         self._others = False
 
-    async def _write(self, job: Job[T]) -> T:
+    async def _write(self, job: Job[T], *, is_synced: bool = True) -> T:
         raise NotImplementedError
 
     async def _read(self, job: Job[T]) -> T:
@@ -166,7 +166,7 @@ class SqliteSharing:
         return count
 
     async def admit_work(self, session: str, owner: str, *, limit: int) -> int:
-        return await self._write(partial(_admit, session, owner, limit))
+        return await self._write(partial(_admit, session, owner, limit), is_synced=False)
 
     # --- news --------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ A store that several processes share implements `heald.sessions.shared_store.Sha
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Protocol, cast, runtime_checkable
 
 from heald.core.envelope import Event
 from heald.core.json import JsonObject
@@ -129,11 +130,21 @@ class Store(SessionDirectory, SessionLogs, Protocol):
 
 
 @runtime_checkable
-class DeltaStore(Protocol):
-    """A store that appends deltas without a task for each append."""
+class SubmitStore(Protocol):
+    """A store that appends without a task for each append."""
 
-    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
-        """Append deltas, and call back when they are stored. Those of one moment share their statements."""
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
+        """Append events as `append` does, and call back when they are stored. Deltas of one moment share their
+        statements. `title` is stored with them if the session has none."""
         ...
 
 
@@ -144,6 +155,22 @@ class WatchedStore(Protocol):
     def is_read_elsewhere(self, session: str) -> bool:
         """Whether other processes have announced readers of a session, as those of `EventFeed` do."""
         ...
+
+
+def as_submit_store(store: Store) -> SubmitStore | None:
+    """Return a store that appends without a task; None if it does not."""
+    return cast(SubmitStore, store) if _implements(type(store), SubmitStore) else None
+
+
+def as_watched_store(store: Store) -> WatchedStore | None:
+    """Return a store whose sessions have readers in other processes; None if it is another one."""
+    return cast(WatchedStore, store) if _implements(type(store), WatchedStore) else None
+
+
+@lru_cache(maxsize=64)
+def _implements(kind: type, protocol: type) -> bool:
+    """Look once for each class: Python 3.11 takes 50 µs for it."""
+    return issubclass(kind, protocol)
 
 
 async def iterate_events(
@@ -162,6 +189,11 @@ async def iterate_delegates(store: Store, session: str) -> AsyncIterator[Session
         yield info
         async for inner in iterate_delegates(store, info.id):
             yield inner
+
+
+async def list_delegates(store: Store, session: str) -> Sequence[SessionInfo]:
+    """Return the sessions that worked for a session, directly or for one another."""
+    return [info async for info in iterate_delegates(store, session)]
 
 
 async def iterate_sessions(store: Store) -> AsyncIterator[SessionInfo]:

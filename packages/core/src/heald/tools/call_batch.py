@@ -83,8 +83,9 @@ class CallBatch:
             planned = self._plan(running)
             if planned is not None:
                 ready.append((running, planned))
+        has_sequential = len(ready) > 1 and any(planned.tool.sequential for _, planned in ready)
         for running, planned in ready:
-            if access := planned.access if len(ready) == 1 else self._access(planned, ready):
+            if access := self._batch_access(planned) if has_sequential else planned.access:
                 running.ticket = self._runtime.locks.ticket(access)
         try:
             if self._never_wait(ready):
@@ -167,12 +168,10 @@ class CallBatch:
         running.tool, running.planned = planned.tool, planned
         return planned
 
-    def _access(self, planned: PlannedCall, all_of_it: list[tuple[RunningCall, PlannedCall]]) -> Sequence[Access]:
-        """Return the accesses of a call, plus a batch lock if one of the calls is sequential."""
+    def _batch_access(self, planned: PlannedCall) -> Sequence[Access]:
+        """Return the accesses of a call beside a sequential one: it holds the lock of the batch too."""
         if planned.tool.on_client:
             return ()
-        if not any(other.tool.sequential for _, other in all_of_it):
-            return planned.access
         return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
 
     async def _work(self, running: RunningCall, planned: PlannedCall, *, allowed: bool = False) -> None:

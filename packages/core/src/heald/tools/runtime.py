@@ -363,7 +363,9 @@ class ToolRuntime:
 
     async def refresh_secrets(self, tool: Tool | None = None) -> None:
         """Look for new secret values in the workspace, unless the tool can neither read nor change a file."""
-        if tool is None or tool.effect not in _NO_FILES:
+        if tool is not None and tool.effect in _NO_FILES:
+            return
+        if not (isinstance(self.workspace, MemoryWorkspace) and self.workspace.is_empty):
             await self._secrets.refresh(self.workspace)
 
     def find_secrets(self, tool: Tool | None = None) -> None:

@@ -51,7 +51,9 @@ class TextCallTrust:
 
     def read_message(self, message: Message) -> None:
         """Note the provider of a message with a call that its API has reported."""
-        if message.native is not None and any(call.form is None for call in message.tool_calls):
+        if message.native is None or message.native.provider in self.parsing_providers:
+            return
+        if any(call.form is None for call in message.tool_calls):
             self.parsing_providers.add(message.native.provider)
 
     def add(self, other: "TextCallTrust") -> None:

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from heald.core.json import encode_text
+from heald.core.json import encode
 from heald.tools.secret_mask import MAX_VALUES, SecretMask, find_marks
 from heald.tools.secret_values import ENVIRONMENT, SecretValue, environment_values, file_values
 from heald.tools.secrets import OLD_MARK, is_secret_file
@@ -78,8 +78,6 @@ class WorkspaceSecrets:
 
     async def refresh(self, workspace: Workspace) -> None:
         """Look for new values. A search that takes long runs in a thread."""
-        if isinstance(workspace, MemoryWorkspace) and workspace.is_empty:
-            return
         if workspace.is_project or (self._seconds is not None and self._seconds < _QUICK):
             self.find(workspace)
         else:
@@ -99,7 +97,10 @@ class WorkspaceSecrets:
 
     def find_mark(self, arguments: object, workspace: Workspace) -> str:
         """Return a mark in the arguments of a call that stands for a value of this workspace; empty if none does."""
-        text = encode_text(arguments)
+        json = encode(arguments)
+        if b"[hidden" not in json:
+            return ""
+        text = json.decode()
         if OLD_MARK in text:
             return OLD_MARK
         for name, source in find_marks(text):

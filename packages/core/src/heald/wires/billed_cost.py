@@ -15,7 +15,7 @@ def read_billed_cost(usage: JsonObject | None) -> float | None:
     With a key of one's own, OpenRouter reports its fee, and apart from it what the provider charges:
     https://openrouter.ai/docs/cookbook/administration/usage-accounting
     """
-    if not usage:
+    if not usage or ("cost" not in usage and "cost_in_usd_ticks" not in usage):
         return None
     if (ticks := read_amount(usage.get("cost_in_usd_ticks"))) is not None:
         return ticks / _TICKS

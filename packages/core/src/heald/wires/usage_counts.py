@@ -47,4 +47,7 @@ def as_count(value: Any) -> int | None:
 
 def first_count(*values: Any) -> int | None:
     """Return the first of the values that is a possible number of tokens."""
-    return next((value for value in values if as_count(value) is not None), None)
+    for value in values:
+        if type(value) is int and 0 <= value <= _MOST:
+            return value
+    return None

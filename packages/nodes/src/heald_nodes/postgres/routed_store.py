@@ -179,11 +179,20 @@ class RoutedStore:
     ) -> EncodedEvents:
         return await (await self._at(lease.session)).append(lease, events, blobs, work=work)
 
-    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
         place = self._places.recall(lease.session)
         if place is None:  # deleted, or released meanwhile
             place = self._places.rank(lease.session)[0]
-        self._stores[place].submit_deltas(lease, events, on_done)
+        self._stores[place].submit_events(lease, events, on_done, blobs=blobs, work=work, title=title)
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE

@@ -290,15 +290,28 @@ class PostgresStore(PostgresSharing):
         check_blobs(blobs or {})
         return await self._writer.append(lease, events, blobs or {}, work)
 
-    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
-        """Append deltas, and call back when they are stored."""
+    def submit_events(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        on_done: OnAppended,
+        *,
+        blobs: Mapping[str, bytes] | None = None,
+        work: Work | None = None,
+        title: str = "",
+    ) -> None:
+        """Append events, and call back when they are stored."""
         try:
             check_next(lease, events[0].seq - 1, events)
-        except StoreError as error:
+            check_blobs(blobs or {})
+            pending = self._writer.submit(lease, events, blobs or {}, work)
+        except Exception as error:
             asyncio.get_running_loop().call_soon(on_done, None, error)
             return
-        pending = self._writer.submit(lease, events, {}, None)
-        pending.done.add_done_callback(partial(_end_append, pending, on_done))
+        stored: asyncio.Future[Any] = pending.done
+        if title:
+            stored = asyncio.gather(pending.done, self.rename(lease.session, title, only_untitled=True))
+        stored.add_done_callback(partial(_end_append, pending, on_done))
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
@@ -394,7 +407,7 @@ def _open_news(pool: PostgresPool, url: str) -> NewsChannel:
     return PostgresNews(pool, PostgresAddress(url)) if is_postgres(url) else NatsNews(pool, url)
 
 
-def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Future[None]") -> None:
+def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Future[Any]") -> None:
     if done.cancelled():
         on_done(None, StoreError("The store is closed; open it again."))
         return

@@ -138,7 +138,13 @@ class EventHub:
         return self.first + len(self._entries)
 
     def add(self, event: Event, json: bytes | None = None) -> None:
-        """Add a stored event; `json` is its encoding, if the store has made it."""
+        """Add a stored event, and wake the readers soon. `json` is its encoding, if the store has made it."""
+        if self._readers:
+            self.collect(event, json)
+            self._wake_soon()
+
+    def collect(self, event: Event, json: bytes | None = None) -> None:
+        """Add a stored event whose readers `wake_readers` wakes."""
         if not self._readers:
             return
         if event.session == self.session:
@@ -155,7 +161,6 @@ class EventHub:
             self._drop_until(self.first + 1)
         self._memory.hubs.add(self)
         self._memory.count(size)
-        self._wake_soon()
 
     def extend(self, events: Sequence[Event]) -> None:
         """Add events that another process stored. Those that are here already are left out."""
