@@ -1,7 +1,8 @@
-"""Six real projects in the studio: each is opened with its own dev server, changed, hot-reloaded, branched and merged.
+"""Real projects in the studio: each is opened with its own dev server, changed, hot-reloaded, branched and merged.
 
 `python -m benchmarks.projects [NAME ...] [--projects FOLDER]` makes each project with the template of its framework, or
-takes the one in a subfolder of FOLDER, where its packages are installed. `heald serve` opens a copy of it. A scripted
+takes the one in a subfolder of FOLDER, where its packages are installed. Those named `stack-…` are the studio's own
+stacks, which are built with `npm run build` first. `heald serve` opens a copy of each project. A scripted
 model edits one file on a branch, and Chromium shows the preview: the new text must appear without a reload by hand, and
 the first branch must stay as it was until the change is merged. It writes benchmarks/results/projects.json.
 """
@@ -29,12 +30,14 @@ from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald_studio.browser.find_chromium import find_chromium
+from heald_studio.stacks.installed import find_stack
 
 RESULTS = Path(__file__).parent / "results" / "projects.json"
 _SECONDS = 480.0
 _AUTHOR = ("-c", "user.name=Benchmark", "-c", "user.email=benchmark@example.org", "-c", "init.defaultBranch=main")
 _VITE = ("npx", "--yes", "create-vite@9")
 _INSTALL = ("npm", "install", "--no-audit", "--no-fund")
+_BUILD = ("npm", "run", "build")
 
 
 class Template(msgspec.Struct, frozen=True):
@@ -51,6 +54,8 @@ class Template(msgspec.Struct, frozen=True):
     before: str
     """A text that the page shows before the change."""
     after: str
+    stack: str = ""
+    """The stack of the studio that the project starts with, instead of a template."""
 
 
 class ProjectRow(msgspec.Struct, frozen=True):
@@ -142,6 +147,9 @@ TEMPLATES = (
         "Welcome to SvelteKit",
         "Fresh bread",
     ),
+    Template("stack-next", "next", (), "app/page.tsx", *_GET_STARTED, "next_shadcn"),
+    Template("stack-svelte", "svelte", (), "src/App.svelte", *_GET_STARTED, "svelte_vite"),
+    Template("stack-astro", "astro", (), "src/pages/index.astro", *_GET_STARTED, "astro_tailwind"),
 )
 
 
@@ -174,10 +182,22 @@ def make_project(template: Template, folder: Path) -> None:
     """Make the project of a template in a folder, with its packages, unless it is there."""
     project = folder / template.name
     environment = {**os.environ, "CI": "1"}
-    if not project.exists():
+    if not project.exists() and template.stack:
+        write_stack(template, project)
+    elif not project.exists():
         subprocess.run(template.make, cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL)
     if not (project / "node_modules").exists():
         subprocess.run(_INSTALL, cwd=project, env=environment, check=True, stdin=subprocess.DEVNULL)
+    if template.stack:
+        subprocess.run(_BUILD, cwd=project, env=environment, check=True, stdin=subprocess.DEVNULL)
+
+
+def write_stack(template: Template, project: Path) -> None:
+    """Write the files that a project of the stack starts with, with a heading to change."""
+    for path, text in find_stack(template.stack).scaffold.items():
+        file = project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text.replace("</main>", f"{template.old}</main>") if path == template.file else text, "utf-8")
 
 
 def edits_once(template: Template) -> ScriptedServer:
@@ -312,7 +332,7 @@ def print_row(row: ProjectRow) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Open, change, hot-reload and branch six real projects.")
+    parser = argparse.ArgumentParser(description="Open, change, hot-reload and branch real projects.")
     parser.add_argument("names", nargs="*", choices=[[], *(template.name for template in TEMPLATES)], metavar="NAME")
     parser.add_argument("--projects", type=Path, help="folder with the projects as subfolders")
     options = parser.parse_args()

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from heald.core.markup import VOID_ELEMENTS
 from heald_local.arrange.page import arrange
 from heald_local.page import Page
-from heald_local.write.stacks import STACKS, write_files
+from heald_local.write.stacks import PROJECTS, STACKS, write_files
 from heald_local.write.tailwind import utilities
 from heald_pictures.errors import VisionError
 from vision_pages import box, picture, seen, text
 
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} `${x}` </style>'
-HTML = [stack for stack in STACKS if stack not in ("svg", "react_vite")]  # those whose index.html holds the page
+HTML = [stack for stack in STACKS if stack != "svg" and stack not in PROJECTS]  # those whose index.html holds the page
 
 
 def _page(words: str = "Plain words") -> Page:
@@ -305,3 +305,73 @@ def test_a_project_of_vite_has_a_file_for_each_part_and_each_list() -> None:
     assert used <= components
     assert used
     assert "Plain words" in "".join(str(source) for path, source in files.items() if path.startswith("src/"))
+
+
+def _project_page(words: str = "Plain words") -> Page:
+    cards = [
+        part
+        for x, name in ((80, "Rope"), (440, "Lamp {x}"), (800, "Sail"))
+        for part in (
+            box(x, 300, 340, 140, "#e0e7ff", radius=8, border=True),
+            text(x + 24, 324, name, 22, 700),
+            text(x + 24, 370, "Sold by weight", 15),
+        )
+    ]
+    button = (box(80, 520, 160, 44, "#2563eb", radius=8), text(124, 533, "Press me", 15, 700, "#ffffff"))
+    return arrange(seen(text(80, 120, words, 48, 700), *cards, *button))
+
+
+@pytest.mark.parametrize(
+    ("stack", "entry", "item", "data", "loop"),
+    [
+        (
+            "next_shadcn",
+            "app/page.tsx",
+            "components/card2.tsx",
+            "data/card2s.ts",
+            "{card2s.map((each, index) => <Card2 ",
+        ),
+        (
+            "svelte_vite",
+            "src/App.svelte",
+            "src/components/Card.svelte",
+            "src/data/cards.js",
+            "{#each cards as each}<Card ",
+        ),
+        (
+            "astro_tailwind",
+            "src/pages/index.astro",
+            "src/components/Card.astro",
+            "src/data/cards.ts",
+            "{cards.map((each) => <Card ",
+        ),
+    ],
+)
+def test_a_list_is_one_component_with_data(stack: str, entry: str, item: str, data: str, loop: str) -> None:
+    files = {path: str(content) for path, content in write_files(_project_page(), stack).items()}
+    assert loop in "".join(files.values())
+    assert "{title}" in files[item]
+    assert files[data].count("title:") == 3
+    assert "Plain words" in "".join(files.values())
+    assert entry in files
+
+
+@pytest.mark.parametrize("stack", ["svelte_vite", "astro_tailwind"])
+def test_braces_and_markup_in_a_text_are_a_string(stack: str) -> None:
+    sources = "".join(str(content) for content in write_files(_project_page(NASTY), stack).values())
+    assert json.dumps(NASTY).replace("<", "\\u003c") in sources
+    assert NASTY not in sources
+
+
+def test_buttons_and_boxes_are_components_of_shadcn() -> None:
+    files = {path: str(content) for path, content in write_files(_project_page(), "next_shadcn").items()}
+    sources = "".join(files[path] for path in files if path.endswith(".tsx"))
+    assert 'import { Button } from "@/components/ui/button";' in sources
+    assert re.search(r'<Button className="[^"]*" type="button">Press me</Button>', sources)
+    assert "--primary: #2563eb;" in files["app/globals.css"]
+    assert "bg-[#2563eb]" not in sources
+    assert "<button" not in sources
+    for path, source in files.items():
+        imported = re.findall(r"^import \{ (\w+) \} from", source, re.M)
+        declared = re.findall(r"^export (?:default )?(?:function|const) (\w+)", source, re.M)
+        assert not set(imported) & set(declared), path

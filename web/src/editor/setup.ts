@@ -59,6 +59,8 @@ function languageOf(path: string): Extension {
     case "htm":
     case "svg":
     case "vue":
+    case "svelte":
+    case "astro":
       return html();
     case "css":
       return css();

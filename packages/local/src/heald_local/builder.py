@@ -32,7 +32,7 @@ from heald_local.page import Page
 from heald_local.refine import apply_mode, correct_page
 from heald_local.request import SKETCH, FinishedCall, LocalRequest, asset_prefix
 from heald_local.write.jsx import PUBLIC
-from heald_local.write.stacks import STACKS, write_files
+from heald_local.write.stacks import ENTRIES, PROJECTS, STACKS, write_files
 from heald_pictures.comparison import PageComparison
 from heald_pictures.detector import Progress
 from heald_pictures.elements import Box, Detection
@@ -306,11 +306,11 @@ class PageBuilder:
     @property
     def _is_project(self) -> bool:
         """Whether the page is a project of several files."""
-        return self._request.stack == "react_vite"
+        return self._request.stack in PROJECTS
 
     @property
     def _entry(self) -> str:
-        return "image.svg" if self._request.stack == "svg" else "index.html"
+        return ENTRIES.get(self._request.stack, "index.html")
 
     @property
     def _path(self) -> str:
@@ -343,7 +343,7 @@ class PageBuilder:
         return describe_page(page, self._path, self._mode, scores=rounds.scores, remarks=notes, rounds=count)
 
 
-_ONE_PAGE = "The local converter writes a project of Vite with one page, by tools; choose another stack, or a model."
+_ONE_PAGE = "The local converter writes a project with one page, by tools; choose another stack, or a model."
 _CHECK_TOOLS = ("screenshot_preview", "compare_with_target")
 _FEW = 3  # an instruction with more words than “Build this page” gets a note
 

@@ -65,6 +65,7 @@ _FRAMES = frozenset(("html", "head", "title", "style", "script", "body", "main")
 _WHOLE = frozenset(("button", "a", "li", "label", "td", "th", "option"))
 _INHERITED = ("color", "font-size", "font-weight", "font-style")
 _MODULES = (".jsx", ".tsx")
+_TEMPLATES = (".svelte", ".astro")
 _MOST_TEXTS = 20
 _STICKY = (("position", "sticky"), ("top", "0"), ("z-index", "10"))
 _LONGEST = 400_000
@@ -357,7 +358,7 @@ def _find_modules(files: dict[str, str], edits: Sequence[Edit]) -> list[str]:
         return []
     modules: list[str] = []
     for path, source in files.items():
-        if not path.endswith(_MODULES) or len(source) > _LONGEST:
+        if not path.endswith((*_MODULES, *_TEMPLATES)) or len(source) > _LONGEST:
             continue
         with suppress(_Unclear):
             _find_target(_read_source(path, source), target, None)

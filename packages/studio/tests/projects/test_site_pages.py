@@ -10,12 +10,14 @@ from heald_studio.projects.pages import (
     CannotChangePages,
     PageChange,
     add_page,
+    change_pages,
     delete_page,
     list_pages,
     name_pages,
     rename_page,
 )
 from heald_studio.projects.project import SitePage, VariantRef
+from heald_studio.projects.route_pages import CannotChangeRoutes
 from heald_studio.request import BuildRequest, View
 from heald_studio.stacks.installed import find_stack
 from studio_support import OWNER, desk, page, view, writes
@@ -161,3 +163,63 @@ async def test_a_model_is_asked_for_a_page_for_each_picture(tmp_path: Path) -> N
         assert design is not None
         assert design.pages == ["index.html", "menu.html"]
         assert "The page menu.html" in message.text
+
+
+NEXT = find_stack("next_shadcn")
+NEXT_FILES = {
+    "app/page.tsx": b'import Link from "next/link";\nexport default () => <Link href="/about#team">About</Link>;\n',
+    "app/about/page.tsx": b"export default () => <h1>About us</h1>;\n",
+    "app/(shop)/cart/page.tsx": b"export default () => <><h1>{title}</h1><h2>Cart</h2></>;\n",
+    "app/items/[id]/page.tsx": b"export default () => null;\n",
+    "app/layout.tsx": b"",
+    "components/page.tsx": b"",
+}
+ASTRO = find_stack("astro_tailwind")
+ASTRO_FILES = {path: text.encode() for path, text in ASTRO.scaffold.items()}
+
+
+def test_the_page_files_of_next_and_astro_are_pages() -> None:
+    assert list_pages(NEXT_FILES, NEXT.entry) == [
+        SitePage("app/page.tsx", ""),
+        SitePage("app/(shop)/cart/page.tsx", "Cart"),
+        SitePage("app/about/page.tsx", "About us"),
+    ]
+    assert [page.path for page in list_pages(ASTRO_FILES, ASTRO.entry)] == ["src/pages/index.astro"]
+
+
+def test_the_pages_of_next_and_astro_are_added_renamed_and_deleted() -> None:
+    added = change_pages(NEXT_FILES, NEXT, PageChange(action="add", name="Our “team”"))
+    assert list(added) == ["app/our-team/page.tsx"]
+    assert '{"Our “team”"}' in _text(added, "app/our-team/page.tsx")
+    renamed = change_pages(NEXT_FILES, NEXT, PageChange(action="rename", path="app/about/page.tsx", name="Team"))
+    assert renamed["app/about/page.tsx"] is None
+    assert 'href="/team#team"' in _text(renamed, "app/page.tsx")
+    assert "About us" in _text(renamed, "app/team/page.tsx")
+    deleted = change_pages(NEXT_FILES, NEXT, PageChange(action="delete", path="app/about/page.tsx"))
+    assert deleted == {"app/about/page.tsx": None}
+    about = change_pages(ASTRO_FILES, ASTRO, PageChange(action="add", name="About"))
+    assert '<Layout title={"About"}>' in _text(about, "src/pages/about.astro")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (PageChange(action="add", name="about"), "has the page /about already"),
+        (PageChange(action="rename", path="app/page.tsx", name="home"), "is the first page"),
+        (PageChange(action="delete", path="app/layout.tsx"), r"no page app/layout.tsx; its pages are app/\(shop\)"),
+    ],
+)
+def test_what_cannot_be_changed_in_next_is_one_sentence(change: PageChange, sentence: str) -> None:
+    with pytest.raises(CannotChangeRoutes, match=sentence):
+        change_pages(NEXT_FILES, NEXT, change)
+
+
+def test_a_new_page_of_svelte_is_a_document_a_module_and_a_component() -> None:
+    svelte = find_stack("svelte_vite")
+    files = {path: text.encode() for path, text in svelte.scaffold.items()}
+    added = add_page(files, svelte, "Our team")
+    assert list(added) == ["our-team.html", "src/our-team.js", "src/OurTeam.svelte"]
+    assert 'src="/src/our-team.js"' in _text(added, "our-team.html")
+    assert 'import OurTeam from "./OurTeam.svelte";' in _text(added, "src/our-team.js")
+    site = files | {path: data for path, data in added.items() if data is not None}
+    assert delete_page(site, svelte, "our-team.html") == dict.fromkeys(added)

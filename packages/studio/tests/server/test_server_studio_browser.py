@@ -228,6 +228,8 @@ def _without_pictures(text: str) -> str:
         .replace("url(../assets/dot.png)", "none")
         .replace('<img id="dot" src="data:," alt="" /><img id="public" src="/logo.png" alt="" />', "")
         .replace('<img id="dot" src="dot.png" alt="">', "")
+        .replace('src="/logo.png"', 'src="data:,"')
+        .replace("data:,", "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==")
         .replace('url("../dot.png")', "none")
     )
 

@@ -83,6 +83,217 @@ export default function App() {
     }
 
 
+def _next() -> dict[str, str | bytes]:
+    return {
+        **find_stack("next_shadcn").scaffold,
+        "app/page.tsx": """
+import { Anchor } from "lucide-react";
+import { Inter } from "next/font/google";
+import Image from "next/image";
+import Link from "next/link";
+
+import { PortTabs } from "@/components/port-tabs";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardContent, CardHeader, CardTitle } from "@/components/ui/card";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { ports } from "@/data/ports";
+
+const inter = Inter({ subsets: ["latin"] });
+
+export default function Page() {
+  return (
+    <main className="mx-auto grid max-w-3xl gap-6 p-8">
+      <h1 className={`${inter.className} text-4xl font-bold`}>Harbour</h1>
+      <Image id="public" src="/logo.png" alt="" width={8} height={8} />
+      <p><Anchor size={24} /> <Badge variant="secondary">Open</Badge></p>
+      <Label htmlFor="name">Name</Label>
+      <Input id="name" placeholder="Your boat" />
+      <Button id="plain" className="bg-brand">Moor</Button>
+      <Button asChild variant="outline"><Link id="link" href="/about">About</Link></Button>
+      <div className="grid grid-cols-2 gap-4">
+        {ports.map((port) => (
+          <Card key={port.name}>
+            <CardHeader><CardTitle>{port.name}</CardTitle></CardHeader>
+            <CardContent>{port.depth} m deep</CardContent>
+          </Card>
+        ))}
+      </div>
+      <PortTabs />
+    </main>
+  );
+}
+""",
+        "components/port-tabs.tsx": """"use client";
+
+import { useState } from "react";
+
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+
+export function PortTabs() {
+  const [count, setCount] = useState(0);
+  return (
+    <Tabs defaultValue="tides" onValueChange={() => setCount(count + 1)}>
+      <TabsList>
+        <TabsTrigger value="tides">Tides</TabsTrigger>
+        <TabsTrigger value="winds">Winds</TabsTrigger>
+      </TabsList>
+      <TabsContent value="tides">High at noon</TabsContent>
+      <TabsContent value="winds">North, changed {count} times</TabsContent>
+    </Tabs>
+  );
+}
+""",
+        "app/about/layout.tsx": """import type { ReactNode } from "react";
+
+export default function AboutLayout({ children }: { children: ReactNode }) {
+  return <section id="around">{children}</section>;
+}
+""",
+        "app/about/page.tsx": """"use client";
+
+import { usePathname } from "next/navigation";
+
+export default function About() {
+  return <h1>About Harbour at {usePathname()}</h1>;
+}
+""",
+        "app/globals.css": str(find_stack("next_shadcn").scaffold["app/globals.css"]).replace(
+            "@theme inline {", "@theme inline {\n  --color-brand: #0a3d62;"
+        ),
+        "data/ports.ts": """type Port = { name: string; depth: number };
+
+export const ports: Port[] = [{ name: "Oslo", depth: 9 }, { name: "Rome", depth: 7 }];
+""",
+        "public/logo.png": RED,
+    }
+
+
+def _svelte() -> dict[str, str | bytes]:
+    return {
+        **find_stack("svelte_vite").scaffold,
+        "src/App.svelte": """<script>
+  import { fade } from "svelte/transition";
+
+  import dot from "./assets/dot.png";
+  import PortCard from "./components/PortCard.svelte";
+  import { ports } from "./data/ports.js";
+  import { counter } from "@/counter.svelte.js";
+
+  let name = $state("harbour");
+  let title = $derived(name[0].toUpperCase() + name.slice(1));
+</script>
+
+<main class="min-h-screen bg-brand p-8">
+  <h1 class="text-4xl font-bold text-white">{title}</h1>
+  <img id="dot" src={dot} alt="" />
+  <img id="public" src="/logo.png" alt="" />
+  <input bind:value={name} aria-label="Name" />
+  <button id="more" onclick={() => counter.more()}>More: {counter.count}</button>
+  {#if counter.count > 0}<p id="later" transition:fade={{ duration: 0 }}>Later</p>{/if}
+  {#each ports as port (port.name)}
+    <PortCard name={port.name}>{#snippet note()}<em>{port.depth} m</em>{/snippet}</PortCard>
+  {/each}
+</main>
+""",
+        "src/components/PortCard.svelte": """<script lang="ts">
+  import type { Snippet } from "svelte";
+
+  let { name, note }: { name: string; note: Snippet } = $props();
+</script>
+
+<p class="card">{name as string} {@render note()}</p>
+
+<style>
+  .card {
+    color: rgb(1, 2, 3);
+  }
+</style>
+""",
+        "src/counter.svelte.js": """let count = $state(0);
+
+export const counter = {
+  get count() {
+    return count;
+  },
+  more() {
+    count += 1;
+  },
+};
+""",
+        "src/data/ports.js": 'export const ports = [{ name: "Oslo", depth: 9 }, { name: "Rome", depth: 7 }];\n',
+        "src/index.css": '@import "tailwindcss";\n@theme { --color-brand: #0a3d62; }\n',
+        "src/assets/dot.png": RED,
+        "public/logo.png": RED,
+    }
+
+
+def _astro() -> dict[str, str | bytes]:
+    return {
+        **find_stack("astro_tailwind").scaffold,
+        "src/pages/index.astro": """---
+import Layout from "../layouts/Layout.astro";
+import PortCard from "@/components/PortCard.astro";
+import { ports } from "../data/ports";
+
+const title: string = "Harbour";
+const isOpen = true;
+---
+
+<Layout title={title}>
+  <main class:list={["min-h-screen p-8", { "bg-brand": isOpen }]}>
+    <h1 class="text-4xl font-bold text-white">{title}</h1>
+    <img id="public" src="/logo.png" alt="" />
+    <a id="link" href="/about">About “Ö”</a>
+    {ports.map((port) => <PortCard name={port.name}><em>{port.depth} m</em></PortCard>)}
+    {isOpen && <p id="open" set:html="<b>open</b> &amp; free" />}
+    <input type="checkbox" checked={isOpen} disabled={false} aria-label="Open" />
+    <button data-more>More</button>
+    <p data-count></p>
+  </main>
+</Layout>
+
+<script>
+  import { shout } from "../words";
+
+  const note = document.querySelector<HTMLElement>("[data-count]")!;
+  let count: number = 0;
+  document.querySelector("[data-more]")!.addEventListener("click", () => {
+    count += 1;
+    note.textContent = shout(`more ${count}`);
+  });
+</script>
+""",
+        "src/pages/about.astro": """---
+import Layout from "../layouts/Layout.astro";
+---
+
+<Layout title="About"><h1>About Harbour at {Astro.url.pathname}</h1></Layout>
+""",
+        "src/components/PortCard.astro": """---
+interface Props {
+  name: string;
+}
+
+const { name } = Astro.props;
+---
+
+<p class="card">{name} <slot>nothing</slot></p>
+
+<style>
+  .card {
+    color: rgb(1, 2, 3);
+  }
+</style>
+""",
+        "src/data/ports.ts": 'export const ports = [{ name: "Oslo", depth: 9 }, { name: "Rome", depth: 7 }];\n',
+        "src/words.ts": _WORDS,
+        "src/styles/global.css": '@import "tailwindcss";\n@theme { --color-brand: #0a3d62; }\n',
+        "public/logo.png": RED,
+    }
+
+
 def project(name: str) -> dict[str, str | bytes]:
     """Files that use what the stack's rules allow."""
     match name:
@@ -145,5 +356,11 @@ def project(name: str) -> dict[str, str | bytes]:
             }
         case "react_vite":
             return _vite()
+        case "next_shadcn":
+            return _next()
+        case "svelte_vite":
+            return _svelte()
+        case "astro_tailwind":
+            return _astro()
         case _:
             raise AssertionError(name)

@@ -62,6 +62,69 @@ async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> 
     assert facts[6].startswith("src/App.jsx:18:")
 
 
+_PAUSE = "await new Promise((done) => setTimeout(done, 50));"
+
+
+@pytest.mark.parametrize(
+    ("name", "click", "expected", "source"),
+    [
+        ("next_shadcn", "[role=tab]:nth-of-type(2)", "North, changed 1 times", "app/page.tsx:20:6"),
+        ("svelte_vite", "#more", "More: 1 Later", "src/App.svelte:14:2"),
+        ("astro_tailwind", "[data-more]", "More 1", "src/pages/index.astro:12:4"),
+    ],
+)
+async def test_a_project_reacts_and_says_where_it_is_written(
+    browser: Browser, name: str, click: str, expected: str, source: str
+) -> None:
+    probe = f"""async () => {{
+  document.querySelector({click!r}).click();
+  {_PAUSE}
+  const words = document.body.innerText.split(/\\s+/).join(" ");
+  const heading = document.querySelector("h1");
+  const card = document.querySelector("p.card");
+  return [
+    words, heading.dataset.healdSource, document.querySelector("#public").naturalWidth,
+    card ? getComputedStyle(card).color : "", document.querySelector("#link")?.getAttribute("href") ?? "",
+  ];
+}}"""
+    seen = await browser.render(ProjectPreview(find_stack(name), project(name)), quiet_seconds=0.3, probe=probe)
+    words_after, place, width, colour, link = seen.probed
+    assert expected in words_after
+    assert place == source
+    assert width == 1
+    assert colour == ("" if name == "next_shadcn" else "rgb(1, 2, 3)")
+    assert link == ("" if name == "svelte_vite" else "/about")
+
+
+@pytest.mark.parametrize("name", ["next_shadcn", "astro_tailwind"])
+async def test_another_page_is_shown_at_its_address(browser: Browser, name: str) -> None:
+    seen = await browser.render(ProjectPreview(find_stack(name), project(name)), path="about", quiet_seconds=0.3)
+    assert (seen.console, seen.failed) == ((), ())
+    assert "About Harbour at /about" in words(seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "code", "problem"),
+    [
+        (
+            "next_shadcn",
+            "app/page.tsx",
+            'import { x } from "@/none";\nexport default () => x;',
+            '"@/none", which is not',
+        ),
+        ("next_shadcn", "app/page.tsx", "export const x = 1;", "app/page.tsx has no default export"),
+        ("svelte_vite", "src/App.svelte", "<p>{#if}</p>", "src/App.svelte:1:"),
+        ("astro_tailwind", "src/pages/index.astro", "<Card />", "Card is not defined"),
+    ],
+)
+async def test_what_is_wrong_in_a_framework_is_reported(
+    browser: Browser, name: str, path: str, code: str, problem: str
+) -> None:
+    files: dict[str, str | bytes] = {**find_stack(name).scaffold, path: code}
+    seen = await look(browser, name, files, quiet_seconds=0.3)
+    assert any(problem in line for line in seen.console), seen.console
+
+
 @pytest.mark.parametrize(
     ("code", "problem"),
     [

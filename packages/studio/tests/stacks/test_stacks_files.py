@@ -1,5 +1,7 @@
 """Each stack is one file: what stands in it, what is said when it is wrong, and stacks of one's own."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ ALL = list(load_stacks())
 GOOD = '+++\nlabel = "Mine"\nentry = "index.html"\npreview = "page"\n+++\nRules.\n\n# File: a/b.txt\n\n```\none\n```\n'
 
 
-def test_there_are_the_eight() -> None:
+def test_there_are_the_eleven() -> None:
     assert set(ALL) == {
         "html_css",
         "html_tailwind",
@@ -24,6 +26,9 @@ def test_there_are_the_eight() -> None:
         "ionic_tailwind",
         "svg",
         "react_vite",
+        "next_shadcn",
+        "svelte_vite",
+        "astro_tailwind",
     }
 
 
@@ -44,6 +49,15 @@ def test_the_project_with_a_build_is_complete() -> None:
     )
     assert not find_stack("react_vite").is_single_file
     assert find_stack("html_css").is_single_file
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if find_stack(name).is_built])
+def test_a_project_has_scripts_and_ignores_what_is_built(name: str) -> None:
+    files = find_stack(name).scaffold
+    package = json.loads(files["package.json"])
+    assert {"dev", "build"} <= set(package["scripts"])
+    assert all(re.fullmatch(r"\^\d+\.\d+\.\d+", version) for version in package["devDependencies"].values())
+    assert "node_modules" in files[".gitignore"]
 
 
 def test_an_unknown_stack_states_which_there_are() -> None:

@@ -204,6 +204,20 @@ def test_the_elements_of_vue_templates_are_found() -> None:
     assert changed == single.replace("Open", "Closed")
 
 
+@pytest.mark.parametrize("file", ["src/App.svelte", "src/pages/index.astro"])
+def test_elements_of_svelte_and_astro_are_found_and_expressions_stay(file: str) -> None:
+    source = '<Card />\n<p class="p-4">Open</p>\n<p class={look}>Closed</p>\n<p>{words}</p>\n<link rel="x" />\n'
+    source += "<!-- @import 'tailwindcss' -->\n"
+    text = _edit(source, f"{file}:2:0", file=file, text="A {b}")
+    assert text == source.replace("Open", "A &#123;b&#125;")
+    styled = _edit(source, f"{file}:2:0", file=file, style={"padding": "24px"})
+    assert styled == source.replace("p-4", "p-6")
+    with pytest.raises(CannotEdit, match="An expression sets attributes"):
+        _edit(source, f"{file}:3:0", file=file, style={"padding": "24px"})
+    with pytest.raises(CannotEdit, match="not in the source"):
+        _edit(source, f"{file}:4:0", file=file, text="New", before="Old")
+
+
 def test_a_text_that_data_makes_is_replaced_in_the_data() -> None:
     script = "const items = ['Tea', 'It\\'s'];\nexport default () => items.map((item) => <li key={item}>{item}</li>);\n"
     mark = _place(script, "<li")

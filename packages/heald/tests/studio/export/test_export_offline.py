@@ -36,7 +36,7 @@ from heald_studio.stacks.installed import find_stack, load_stacks
 from needed_programs import needs_chromium
 
 Files = dict[str, str | bytes]
-
+_ENTRIES = {"svg": "image.svg", "next_shadcn": "out/index.html", "astro_tailwind": "dist/index.html"}
 
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),
@@ -67,7 +67,7 @@ async def test_a_project_of_every_stack_opens_from_disk(
     sample: Callable[[str], Files], name: str, tmp_path: Path, browser: Browser, chrome: Chrome
 ) -> None:
     write_project(await _offline(name, sample(name), browser), tmp_path)
-    entry = "image.svg" if name == "svg" else "index.html"
+    entry = _ENTRIES.get(name, "index.html")
     faults: list[str] = []
     async with _page_on_disk(chrome) as (page, asked):
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -163,7 +163,7 @@ async def test_every_stack_of_the_converter_looks_the_same_from_disk(
         for name in STACKS:
             files = await _offline(name, {**find_stack(name).scaffold, **write_files(built, name)}, browser)
             write_project(files, tmp_path / name)
-            await page.goto((tmp_path / name / ("image.svg" if name == "svg" else "index.html")).as_uri())
+            await page.goto((tmp_path / name / _ENTRIES.get(name, "index.html")).as_uri())
             if name != "svg":
                 await page.get_by_text("Everything that floats").first.wait_for(timeout=20_000)
                 await page.wait_for_function("[...document.images].every(image => image.complete)")

@@ -65,6 +65,23 @@ def write_react_icon() -> str:
 }}"""
 
 
+def write_template_icon(ending: str) -> str:
+    """Return the file of the component for Svelte or Astro."""
+    usual = " ".join(f'{name}="{value}"' for name, value in _USUAL.items())
+    head = 'import { ICONS } from "../data/icons.js";\n\n  let { name, ...props } = $props();'
+    start, end = "<script>\n  ", "\n</script>"
+    if ending == ".astro":
+        head = 'import { ICONS } from "../data/icons";\n\nconst { name, ...props } = Astro.props;'
+        start, end = "---\n", "\n---"
+    hidden = 'props["aria-label"] ? undefined : "true"'
+    return f"""{start}{head}{end}
+
+<svg {usual} aria-hidden={{{hidden}}} {{...props}}>
+  <path d={{ICONS[name]}} />
+</svg>
+"""
+
+
 def write_vue_icon() -> str:
     """Return the options of the Vue component."""
     usual = " ".join(f'{name}="{value}"' for name, value in _USUAL.items() if name != "viewBox")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -38,13 +38,25 @@ class Component:
     lists: tuple[Repeat, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MarkupLanguage:
+    """How a framework writes the start of an element, without its bracket, and a whole one."""
+
+    opening: Callable[[Node, int], str]
+    element: Callable[[Node, int, int, Repeats | None], str]
+
+
 class ComponentWriter:
     """Splits a page into components, and writes the element that holds them."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(
+        self, page: Page, language: MarkupLanguage | None = None, *, reserved_names: Iterable[str] = ()
+    ) -> None:
+        self._language = language or JSX
         self.icons = name_icons(page, REACT_ICON)
         page = self._page = self.icons.page
         self._repeats = Repeats(lambda node: classes(node, page.width))
+        self._repeats.reserve_names(reserved_names)
         self.components: list[Component] = []
         lines = [line for node in page.body for line in self._place(node, 3)]
         self.body = "\n".join(lines)
@@ -60,18 +72,18 @@ class ComponentWriter:
         pad = "  " * depth
         if node.tag == "main" or (node.tag == "div" and any(child.tag == "main" for child in node.children)):
             inside = [line for child in node.children for line in self._place(child, depth + 1)]
-            return [f"{pad}{_opening(node, self._page.width)}>", *inside, f"{pad}</{node.tag}>"]
+            return [f"{pad}{self._language.opening(node, self._page.width)}>", *inside, f"{pad}</{node.tag}>"]
         if node.tag not in _PARTS and len(walk_nodes((node,))) < _FEWEST_ELEMENTS:
-            return [_jsx(node, self._page.width, depth, self._repeats)]
+            return [self._language.element(node, self._page.width, depth, self._repeats)]
         is_first = node.tag == "section" and not any(component.node.tag == "section" for component in self.components)
         name = self._repeats.name_component(node, "page", is_first)
-        markup = _jsx(node, self._page.width, 2, self._repeats)
+        markup = self._language.element(node, self._page.width, 2, self._repeats)
         self.components.append(Component(name, node, markup, self._repeats.unused()))
         return [f"{pad}<{name} />"]
 
     def item(self, repeat: Repeat) -> str:
         """Write the element of a list."""
-        return _jsx(repeat.template, self._page.width, 2)
+        return self._language.element(repeat.template, self._page.width, 2, None)
 
 
 def write_react(page: Page) -> dict[str, str | bytes]:
@@ -82,9 +94,12 @@ def write_react(page: Page) -> dict[str, str | bytes]:
         declared += [f"const ICONS = {{\n{made.icons.entries(2)}}};", f"function Icon{write_react_icon()}"]
     for repeat in made.all_lists:
         markup = made.item(repeat)
-        declared += [f"const {repeat.data} = [\n{repeat.entries(2)}];", _function(repeat.name, markup, repeat.slots)]
-    declared += [_function(component.name, component.markup) for component in made.components]
-    declared.append(_function("App", _root(page, made.body)))
+        declared += [
+            f"const {repeat.data} = [\n{repeat.entries(2)}];",
+            write_function(repeat.name, markup, repeat.slots),
+        ]
+    declared += [write_function(component.name, component.markup) for component in made.components]
+    declared.append(write_function("App", root_element(page, made.body)))
     scripts = [
         f'<script src="{CDN}/react@18.3.1/umd/react.production.min.js"></script>',
         f'<script src="{CDN}/react-dom@18.3.1/umd/react-dom.production.min.js"></script>',
@@ -120,13 +135,13 @@ def write_react_vite(page: Page) -> dict[str, str | bytes]:
         )
     imports = [f'import {part.name} from "./components/{part.name}.jsx";' for part in made.components]
     imports += [*_icon_import(made.body, "./components"), *_list_imports(made.lists, "./components")]
-    files["src/App.jsx"] = _module("App", _root(page, made.body), imports)
+    files["src/App.jsx"] = _module("App", root_element(page, made.body), imports)
     texts = {path: str(text) for path, text in files.items()}
     theme = read_theme(page, texts.values())
     files |= {path: rename_classes(text, theme) for path, text in texts.items()}
     files["src/index.css"] = theme.css
     files |= {f"{PUBLIC}{path}": data for path, data in page.assets}
-    files["index.html"] = _shell(page)
+    files["index.html"] = vite_shell(page, "root", "/src/main.jsx")
     return files
 
 
@@ -140,7 +155,8 @@ def _list_imports(lists: Sequence[Repeat], folder: str) -> list[str]:
     return imports + [f'import {{ {repeat.data} }} from "{data}/{repeat.data}.js";' for repeat in lists]
 
 
-def _shell(page: Page) -> str:
+def vite_shell(page: Page, element: str, module: str) -> str:
+    """Write the `index.html` of a project for Vite: the module renders into the element of this id."""
     direction = ' dir="rtl"' if page.is_leftward else ""
     return f"""<!doctype html>
 <html lang="{page.language}"{direction}>
@@ -150,25 +166,25 @@ def _shell(page: Page) -> str:
     <title>{escape(page.title, quote=False)}</title>
   </head>
   <body>
-    <div id="root"></div>
-    <script type="module" src="/src/main.jsx"></script>
+    <div id="{element}"></div>
+    <script type="module" src="{module}"></script>
   </body>
 </html>
 """
 
 
-def _root(page: Page, body: str) -> str:
+def root_element(page: Page, body: str) -> str:
     return f"    <div className={_jsx_value(page_classes(page))}>\n{body}\n    </div>"
 
 
-def _function(name: str, markup: str, slots: Sequence[str] = ()) -> str:
+def write_function(name: str, markup: str, slots: Sequence[str] = ()) -> str:
     parameters = f"{{ {', '.join(slots)} }}" if slots else ""
     return f"function {name}({parameters}) {{\n  return (\n{markup}\n  );\n}}"
 
 
 def _module(name: str, markup: str, imports: Sequence[str], slots: Sequence[str] = ()) -> str:
     above = "\n".join(imports) + "\n\n" if imports else ""
-    return f"{above}export default {_function(name, markup, slots)}\n"
+    return f"{above}export default {write_function(name, markup, slots)}\n"
 
 
 def _jsx_children(nodes: Sequence[Node], width: int, depth: int, repeats: Repeats | None) -> list[str]:
@@ -208,6 +224,9 @@ def _opening(node: Node, width: int) -> str:
     for name, value in node.attributes:
         attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
     return f"<{node.tag}{attributes}"
+
+
+JSX = MarkupLanguage(_opening, _jsx)
 
 
 def _jsx_value(value: str) -> str:

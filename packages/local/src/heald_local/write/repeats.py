@@ -1,7 +1,7 @@
 """Finds siblings that differ in their content alone, and writes them once, with the data of each."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from heald_local.page import Node
@@ -69,9 +69,18 @@ class Repeats:
 
     def declare(self, group: Sequence[Node]) -> str:
         """Note the component and the data of a group; return the JSX expression that shows it."""
+        repeat = self.note(group)
+        return f"{{{repeat.data}.map((each, index) => <{repeat.name} key={{index}} {{...each}} />)}}"
+
+    def reserve_names(self, names: Iterable[str]) -> None:
+        """Name no component like one that the project has already."""
+        self._names.update(names)
+
+    def note(self, group: Sequence[Node]) -> Repeat:
+        """Note the component and the data of a group."""
         repeat = self.extract(group)
         self._unused.append(repeat)
-        return f"{{{repeat.data}.map((each, index) => <{repeat.name} key={{index}} {{...each}} />)}}"
+        return repeat
 
     def unused(self) -> tuple[Repeat, ...]:
         """Return the groups that were declared since the last call."""

@@ -1,4 +1,4 @@
-"""Writes a page in the files of a stack: Vue, Ionic, Bootstrap, and by their own modules HTML, React and SVG."""
+"""Writes a page in the files of a stack: Vue, Ionic and Bootstrap here, the others in modules of their own."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -9,6 +9,7 @@ from heald_local.page import Node, Page, walk_nodes
 from heald_local.write.html_css import CDN, Attributes, element, html_page, write_html_css
 from heald_local.write.icons import VUE_ICON, name_icons, write_vue_icon
 from heald_local.write.jsx import write_react, write_react_vite
+from heald_local.write.next import write_next
 from heald_local.write.repeats import Repeat, Repeats, slot_name
 from heald_local.write.sheet import is_inline, is_sentence, stylesheet
 from heald_local.write.svg import write_svg
@@ -20,6 +21,7 @@ from heald_local.write.tailwind import (
     page_classes,
     write_html_tailwind,
 )
+from heald_local.write.templates import write_astro, write_svelte
 from heald_pictures.errors import VisionError
 
 _IONIC = """<style>
@@ -192,12 +194,21 @@ STACKS: MappingProxyType[str, Callable[[Page], Files]] = MappingProxyType(
         "html_tailwind": write_html_tailwind,
         "react_tailwind": write_react,
         "react_vite": write_react_vite,
+        "next_shadcn": write_next,
+        "svelte_vite": write_svelte,
+        "astro_tailwind": write_astro,
         "vue_tailwind": write_vue,
         "bootstrap": write_bootstrap,
         "ionic_tailwind": write_ionic,
         "svg": write_svg,
     }
 )
+PROJECTS = frozenset({"react_vite", "next_shadcn", "svelte_vite", "astro_tailwind"})
+"""The stacks that have several files."""
+ENTRIES = MappingProxyType(
+    {"svg": "image.svg", "next_shadcn": "app/page.tsx", "astro_tailwind": "src/pages/index.astro"}
+)
+"""The entries of the stacks that have no `index.html`."""
 
 
 def write_files(page: Page, stack: str = "html_css") -> Files:

@@ -24,6 +24,8 @@ async (quiet, most) => {
   style.textContent = "*{caret-color:transparent!important;scroll-behavior:auto!important}";
   document.documentElement.append(style);
 
+  // A preview that compiles its sources says so, because its document does not change meanwhile.
+  while (document.documentElement.hasAttribute("data-heald-compiling") && performance.now() < until) await pause(20);
   await within(stillness());
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
   const step = Math.max(innerHeight, 200);

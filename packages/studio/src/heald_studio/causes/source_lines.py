@@ -13,7 +13,7 @@ from heald_studio.visual.locate import RenderedElement, SourceTrees
 
 _LEAST_SAME = 0.8  # the share of a sheet's lines that are those of a file
 _MAX_RULES = 40
-_PAGES = (".htm", ".html", ".svg", ".vue")
+_PAGES = (".htm", ".html", ".svg", ".vue", ".svelte", ".astro")
 
 
 class SourceLines(msgspec.Struct, frozen=True):

@@ -26,6 +26,7 @@ _DEVELOPMENT = lazy_pattern(r"[.-]development\b")
 _EXPORT = lazy_pattern(r"^\s*exports\.([A-Za-z_$][\w$]*)\s*=(?!=)", re.MULTILINE)
 _REQUIRE = lazy_pattern(r"""\brequire\((["'])([^"']+)\1\)""")
 MODULE_FILES = {
+    ("class-variance-authority", ""): "dist/index.js",
     ("clsx", ""): "dist/clsx.js",
     ("lucide-react", ""): "dist/cjs/lucide-react.js",
     ("react", ""): "cjs/react.production.js",
@@ -33,6 +34,7 @@ MODULE_FILES = {
     ("react-dom", ""): "cjs/react-dom.production.js",
     ("react-dom", "client"): "cjs/react-dom-client.production.js",
     ("scheduler", ""): "cjs/scheduler.production.js",
+    ("tailwind-merge", ""): "dist/bundle-cjs.js",
 }
 """The file behind each name that can be imported: package and sub-path."""
 _EXPORTED_NAMES = {"clsx": ("clsx",)}  # packages whose exports cannot be parsed

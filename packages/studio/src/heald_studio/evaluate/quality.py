@@ -17,7 +17,7 @@ from heald_studio.stacks.stack import Stack
 Files = Mapping[str, str | bytes]
 """The files of a project by their paths."""
 
-_CODE = (".html", ".htm", ".css", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".json", ".md")
+_CODE = (".html", ".htm", ".css", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".svelte", ".astro", ".json", ".md")
 _EMBEDDED = re.compile(r"data:[a-z]+/[^\"'()<>\s]{64,}")
 _STRUCTURE = (resources("heald_studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip()
 _PROBE = with_document(with_parts(_STRUCTURE))

@@ -3,7 +3,8 @@
 Libraries, fonts and placeholder pictures of CDNs are copied into `vendor/`, with their licences. Modules, which a
 browser does not load from disk, are put into one script there. Tailwind's utilities are compiled to a style sheet if a
 browser is installed; otherwise its compiler is copied. A project for Vite keeps its sources; its page opens
-`dist/index.html`. An address that is not vendored stays as it was.
+`dist/index.html`. One for Astro or Next.js has its pages in `dist/` or `out/`. An address that is not vendored stays as
+it was.
 """
 
 import asyncio
@@ -35,6 +36,7 @@ from heald_studio.export.tailwind_sheet import (
     decode_content,
 )
 from heald_studio.preview.preview import PAGE, ProjectPreview
+from heald_studio.preview.routes import has_routes, is_route_file, route_of
 from heald_studio.projects.pages import ENDINGS, list_pages
 from heald_studio.stacks.stack import Stack
 
@@ -45,7 +47,8 @@ _COMPILED = lazy_pattern(rf'<link rel="stylesheet" href="[^"]*{STYLES}" {_ORIGIN
 _KEPT_CONFIG = f'<script type="text/plain" {_ORIGINAL}="">'
 _MODULES = f"{FOLDER}modules.js"
 _BUILT = "dist/"
-_PUBLIC = "public/"  # Vite copies what is in it to the built page
+_EXPORTED = "out/"  # where Next.js exports a site to
+_PUBLIC = "public/"  # a build copies what is in it beside the page
 _OPEN_BUILT = '<script>if (location.protocol === "file:") location.replace("{path}");</script>'
 _URL = lazy_pattern(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
 _HOSTED = lazy_pattern(rf"https?://(?:{'|'.join(re.escape(host) for host in PLACEHOLDER_HOSTS)})/[^\"'`\s<>)\\]+")
@@ -65,6 +68,8 @@ async def offline_project(stack: Stack, files: Files, *, browser: Browser | None
         return dict(files)
     if stack.preview == "vite":
         return await asyncio.to_thread(_vite_project, stack, files)
+    if has_routes(stack.entry):
+        return await asyncio.to_thread(_source_project, stack, files)
     css = await compile_tailwind(stack, files, browser or shared_browser())
     return await asyncio.to_thread(_page_project, stack, files, css)
 
@@ -80,8 +85,20 @@ def _vite_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
         opening = _OPEN_BUILT.format(path=posixpath.relpath(built, posixpath.dirname(path) or "."))
         made[path] = source if opening in source else insert_in_head(source, opening)
         made[built] = single_page(stack, files, path=path)
+    return _copy_public(files, _BUILT) | made
+
+
+def _source_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
+    built = _EXPORTED if stack.preview == "next" else _BUILT
+    routes = {path: route_of(path, stack.entry) for path in files if is_route_file(path, stack.entry)}
+    pages = {f"{built}{route or 'index'}.html": single_page(stack, files, path=path) for path, route in routes.items()}
+    return _copy_public(files, built) | dict(files) | pages
+
+
+def _copy_public(files: Files, folder: str) -> dict[str, str | bytes]:
+    """Return what a build copies beside its pages."""
     public = {path.removeprefix(_PUBLIC): content for path, content in files.items() if path.startswith(_PUBLIC)}
-    return {f"{_BUILT}{path}": content for path, content in public.items()} | made
+    return {f"{folder}{path}": content for path, content in public.items()}
 
 
 def _page_project(stack: Stack, files: Files, css: str) -> dict[str, str | bytes]:

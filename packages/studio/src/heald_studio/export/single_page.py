@@ -36,7 +36,7 @@ _SOURCES = {
     "object": ("data",),
     "video": ("src", "poster"),
 }
-_CODE = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".md", ".mjs", ".ts", ".tsx", ".txt")
+_CODE = (".astro", ".css", ".htm", ".html", ".js", ".json", ".jsx", ".md", ".mjs", ".svelte", ".ts", ".tsx", ".txt")
 _HINTS = ("dns-prefetch", "modulepreload", "preconnect", "prefetch", "preload")
 _SCRIPTS = ("", "text/javascript", "application/javascript")
 

@@ -14,7 +14,7 @@ from heald_studio.imaging.raster import decode_picture, flatten, shrink_to_fit
 Colour = tuple[int, int, int]
 
 _HEX = re.compile(r"#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
-_STYLED = (".css", ".html", ".htm", ".jsx", ".tsx", ".svg", ".vue")
+_STYLED = (".css", ".html", ".htm", ".jsx", ".tsx", ".svg", ".vue", ".svelte", ".astro")
 _SIDE = 160
 _TONES = 24
 _DIFFERENT = 60

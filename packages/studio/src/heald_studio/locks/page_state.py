@@ -27,7 +27,10 @@ _SIZES = re.compile(
 )
 _SCALES = re.compile(r"resolution|dppx|device-pixel-ratio|devicePixelRatio|image-set|srcset")
 _MAX_SIZES = 60
-_TEXT = (".css", ".htm", ".html", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue", ".json")
+_TEXT = (
+    *(".css", ".htm", ".html", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".json"),
+    *(".vue", ".svelte", ".astro"),
+)
 
 
 class PageState(msgspec.Struct, frozen=True, kw_only=True):

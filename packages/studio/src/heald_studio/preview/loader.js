@@ -1,12 +1,16 @@
 // Runs the modules of a project in the page, without a build: each file is transformed when it is first imported.
 // The element `heald-files` holds the text of every module and style sheet, and the address of every other file.
+// A framework adds itself to `healdFrameworks`: it may compile files, offer packages, and render a page.
 (() => {
   "use strict";
-  const { files, texts, addresses, entries, packages } = JSON.parse(document.getElementById("heald-files").textContent);
+  const project = JSON.parse(document.getElementById("heald-files").textContent);
+  const { files, texts, addresses, entries, packages, base, root } = project;
   const packaged = window.healdPackages || {};
   const loaded = new Map();
   const tailwind = /@(?:import\s+["']tailwindcss|(?:tailwind|theme|apply|utility|reference|custom-variant)\b)/;
-  const endings = ["", ".jsx", ".tsx", ".js", ".ts", ".mjs", ".json", ".css"];
+  const endings = ["", ".jsx", ".tsx", ".js", ".ts", ".mjs", ".svelte.js", ".svelte.ts", ".json", ".css"];
+  const loader = { project, style, has, joined, run, runScript, wrapped, rooted, runPackage, fail };
+  const frameworks = (window.healdFrameworks || []).map((framework) => framework(loader));
 
   function has(path) {
     return Object.hasOwn(files, path) || Object.hasOwn(addresses, path);
@@ -26,7 +30,7 @@
     let path = null;
     if (specifier.startsWith(".")) path = joined(folder, specifier);
     else if (specifier.startsWith("/")) path = joined("", specifier);
-    else if (specifier.startsWith("@/")) path = joined("src", specifier.slice(2));
+    else if (specifier.startsWith("@/")) path = joined(root, specifier.slice(2));
     if (path === null) return null;
     const starts = specifier.startsWith("/") ? [path, `public/${path}`] : [path];
     for (const start of starts) {
@@ -41,12 +45,17 @@
   function requireFrom(importer) {
     return (specifier) => {
       const [bare, query] = specifier.split("?");
+      for (const framework of frameworks) {
+        const exports = framework.package?.(specifier);
+        if (exports) return exports;
+      }
       const path = resolve(bare, importer);
       if (path !== null && query === "raw") return wrapped(files[path] ?? texts[path] ?? "");
       if (path !== null && query === "url") return wrapped(address(path));
       if (path !== null) return run(path);
       if (Object.hasOwn(packaged, bare)) return runPackage(bare);
-      const known = packages.join(", ");
+      const offered = frameworks.flatMap((framework) => framework.packages ?? []);
+      const known = [...packages, ...offered].join(", ");
       throw new Error(`${importer} imports the package "${specifier}", which previews do not have; they have ${known}.`);
     };
   }
@@ -65,8 +74,26 @@
       const module = { exports: {} };
       loaded.set(key, module);
       packaged[name](module, module.exports, requireFrom(name));
+      if (name === "react/jsx-runtime" && base !== "/") rootElements(module.exports);
     }
     return loaded.get(key).exports;
+  }
+
+  // An address that begins with a slash is one of the project, which may lie below another path.
+  function rooted(address) {
+    return typeof address === "string" && /^\/(?!\/)/.test(address) && !address.startsWith(base) ? base + address.slice(1) : address;
+  }
+
+  function rootElements(runtime) {
+    for (const name of ["jsx", "jsxs"]) {
+      const make = runtime[name];
+      runtime[name] = (type, props, key) => {
+        if (typeof type !== "string") return make(type, props, key);
+        const changes = {};
+        for (const each of ["href", "src", "poster"]) if (rooted(props[each]) !== props[each]) changes[each] = rooted(props[each]);
+        return make(type, Object.keys(changes).length ? { ...props, ...changes } : props, key);
+      };
+    }
   }
 
   function run(path) {
@@ -74,7 +101,9 @@
     const module = { exports: {} };
     loaded.set(path, module);
     const source = files[path];
-    if (source === undefined) module.exports = wrapped(addresses[path]);
+    const compiled = source === undefined ? null : compile(path, source);
+    if (source === undefined) module.exports = wrapped(asset(path));
+    else if (compiled !== null) runScript(path, compiled, module);
     else if (/\.module\.css$/.test(path)) module.exports = wrapped(styleModule(path));
     else if (/\.css$/.test(path)) style(sheet(path), path);
     else if (/\.json$/.test(path)) module.exports = { ...asObject(JSON.parse(source)), ...wrapped(JSON.parse(source)) };
@@ -83,14 +112,27 @@
     return module.exports;
   }
 
+  function compile(path, source) {
+    for (const framework of frameworks) {
+      const code = framework.compile?.(path, source) ?? null;
+      if (code !== null) return code;
+    }
+    return null;
+  }
+
+  function asset(path) {
+    for (const framework of frameworks) if (framework.asset) return framework.asset(addresses[path]);
+    return addresses[path];
+  }
+
   function asObject(value) {
     return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
   }
 
   function runScript(path, source, module) {
-    const typed = /\.tsx?$/.test(path);
+    const typed = /\.(tsx?|astro)$/.test(path);
     const options = {
-      filename: path,
+      filename: path.replace(/\.astro$/, ".astro.ts"),
       sourceType: "module",
       presets: [["react", { runtime: "automatic" }], ...(typed ? [["typescript", {}]] : [])],
       plugins: [places(path), "transform-dynamic-import", "transform-modules-commonjs"],
@@ -168,12 +210,16 @@
     document.body.prepend(note);
   }
 
-  function start() {
+  async function start() {
+    document.documentElement.setAttribute("data-heald-compiling", "");
     try {
-      for (const entry of entries) run(resolve(entry, ""));
+      for (const framework of frameworks) await framework.prepare?.();
+      const render = frameworks.map((framework) => framework.render).find(Boolean) ?? run;
+      for (const entry of entries) await render(resolve(entry, ""));
     } catch (error) {
       fail(error);
     }
+    document.documentElement.removeAttribute("data-heald-compiling");
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from heald.core.markup import EndTag, StartTag, TextToken, scan_html
 from heald_studio.preview.preview import PAGE
+from heald_studio.preview.routes import has_routes
 
 _MAX_TITLE = 80
 _MAX_SCANNED = 400_000
@@ -17,6 +18,7 @@ _EMPTY_TITLES = frozenset(
 def read_title(files: Mapping[str, bytes], entry: str) -> str:
     """Read the title of the page, or its first heading if the title is missing or generic; else empty."""
     page = files.get(entry) or files.get(PAGE) or b""
+    is_code = has_routes(entry)  # in which braces hold expressions
     title, heading, inside, parts = "", "", "", list[str]()
     for token in scan_html(page.decode("utf-8", "replace")[:_MAX_SCANNED]):
         match token:
@@ -26,6 +28,7 @@ def read_title(files: Mapping[str, bytes], entry: str) -> str:
                 parts.append(text)
             case EndTag(name=name) if name == inside and inside:
                 words = " ".join("".join(parts).split())[:_MAX_TITLE]
+                words = "" if is_code and "{" in words else words
                 if inside == "title":
                     title = title or words
                 else:

@@ -13,7 +13,8 @@ from heald_studio.browser.page import PageResponse, media_type, project_path
 from heald_studio.cdn.addresses import HOSTS
 from heald_studio.cdn.serve import serve_library
 from heald_studio.preview.local_urls import LIBRARY_PATH, localise_rooted, localise_urls
-from heald_studio.preview.vite import read_script, vite_page, vite_script
+from heald_studio.preview.routes import find_route_file, has_routes, route_of
+from heald_studio.preview.vite import read_script, source_page, vite_page, vite_script
 from heald_studio.stacks.stack import Stack
 
 _TEXT_SUFFIXES = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".mjs", ".svg", ".ts", ".tsx")
@@ -39,20 +40,27 @@ class ProjectPreview:
         """Return the response at a path below `base`; None if there is none."""
         if path.startswith(LIBRARY_PATH):
             return _library(path[len(LIBRARY_PATH) :], query)
-        if self.stack.preview == "vite" and (script := vite_script(path)) is not None:
+        if self.stack.is_built and (script := vite_script(path)) is not None:
             return PageResponse(200, media_type("x.js"), script)
+        if has_routes(self.stack.entry):
+            file = find_route_file(self._files, self.stack.entry, path)
+            if file is not None:
+                return PageResponse(200, media_type(PAGE), self._source_page(file).encode())
         path = self._find_page(path)
         if path == PAGE or path.lower().endswith(_PAGES):
             page = self._page(path)
             return None if page is None else PageResponse(200, media_type(PAGE), page.encode())
         data = self._files.get(path)
-        if data is None and self.stack.preview == "vite":
+        if data is None and self.stack.is_built:
             data = self._files.get(f"public/{path}")
         if data is None:
             return None
         if path.lower().endswith(_TEXT_SUFFIXES):
             data = localise_urls(data.decode("utf-8", "replace"), self.base).encode()
         return PageResponse(200, media_type(path), data)
+
+    def _source_page(self, file: str) -> str:
+        return source_page(file, route_of(file, self.stack.entry), self.stack.preview, self._files, self.base)
 
     def _find_page(self, path: str) -> str:
         """Return the path of the page that a link without an ending names, such as `about` or `docs/`."""
@@ -74,7 +82,7 @@ class ProjectPreview:
                 return _svg_page(text) if PAGE not in self._files else text
             case "vite":
                 return vite_page(text, self._files, self.base)
-            case "page":
+            case "page" | "next" | "astro":
                 return text
 
 

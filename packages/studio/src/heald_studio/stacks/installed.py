@@ -19,7 +19,10 @@ from heald_studio.user_files import list_user_files, read_user_file
 
 BUILTIN = resources.files("heald_studio") / "stacks"
 """The folder of the built-in stacks."""
-_ORDER = ("html_tailwind", "html_css", "react_tailwind", "vue_tailwind", "bootstrap", "ionic_tailwind", "svg")
+_ORDER = (
+    *("html_tailwind", "html_css", "react_tailwind", "vue_tailwind", "bootstrap", "ionic_tailwind", "svg"),
+    *("react_vite", "next_shadcn", "svelte_vite", "astro_tailwind"),
+)
 """The stacks that are offered first, in this order."""
 
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-PreviewKind = Literal["page", "svg", "vite"]
-"""The kind of its files: pages, a drawing, or modules that a bundler would join."""
+PreviewKind = Literal["page", "svg", "vite", "next", "astro"]
+"""The kind of its files: pages, a drawing, or the sources of a project that Vite, Next.js or Astro builds."""
 
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,3 +25,8 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_single_file(self) -> bool:
         return len(self.scaffold) <= 1
+
+    @property
+    def is_built(self) -> bool:
+        """Whether a project is built with node; a preview compiles its sources in the browser."""
+        return self.preview in ("vite", "next", "astro")

@@ -19,7 +19,7 @@ from heald_studio.imaging.raster import SUFFIXES, decode_picture, encode_picture
 from heald_studio.stacks.stack import Stack
 
 ASSET_FOLDER = "assets"
-PUBLIC_FOLDER = "public/assets"  # the same in a Vite project, which serves it from the root
+PUBLIC_FOLDER = "public/assets"  # the same in a project that is built, which serves it from the root
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _MAX_NAME = 60
@@ -34,7 +34,7 @@ _GROUND, _LIGHT, _INK = (236, 238, 241), (250, 250, 251), (40, 44, 52)
 
 
 def asset_folder(stack: Stack) -> str:
-    return PUBLIC_FOLDER if stack.preview == "vite" else ASSET_FOLDER
+    return PUBLIC_FOLDER if stack.is_built else ASSET_FOLDER
 
 
 def asset_url(path: str) -> str:

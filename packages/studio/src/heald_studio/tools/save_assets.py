@@ -25,7 +25,10 @@ from heald_studio.input.pictures import MAX_BYTES
 from heald_studio.tools.assets import asset_folder, asset_names, asset_url, save_picture, unused_path
 from heald_studio.tools.context import FindContext, read_project_files
 
-_TEXT_SUFFIXES = (".html", ".htm", ".css", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".json", ".svg", ".vue")
+_TEXT_SUFFIXES = (
+    *(".html", ".htm", ".css", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".json", ".svg"),
+    *(".vue", ".svelte", ".astro"),
+)
 _DATA = re.compile(
     r"data:image/(?:png|jpe?g|webp|gif|avif|heic)(?:;[a-z0-9=-]{1,40}){0,3},[A-Za-z0-9+/=%]{16,}", re.IGNORECASE
 )

@@ -24,8 +24,8 @@ from heald_studio.visual.text_edit import edit_text
 from heald_studio.visual.text_replacement import TextReplacement, apply_replacements
 
 _PROPERTY = lazy_pattern(r"[a-z][a-z-]{1,40}")
-_TEXT_FILES = (".html", ".htm", ".svg", ".vue", ".jsx", ".tsx", ".js", ".ts", ".mjs", ".css", ".json")
-_SCRIPTS = (".jsx", ".tsx", ".js", ".ts", ".vue", ".html", ".htm", ".svg")
+_SCRIPTS = (".jsx", ".tsx", ".js", ".ts", ".vue", ".svelte", ".astro", ".html", ".htm", ".svg")
+_TEXT_FILES = (*_SCRIPTS, ".mjs", ".css", ".json")
 _TAILWIND_MARKS = lazy_pattern(
     r"cdn\.tailwindcss\.com|@tailwindcss/browser|@import\s+[\"']tailwindcss|@tailwind\s+utilities"
     r"|\"tailwindcss\"\s*:"
@@ -99,6 +99,9 @@ def _replacements(
     if located is None and change.text is not None and not (change.style or change.attributes or change.move):
         return _replace_text(texts, change)
     located = located or require(trees, change.element)
+    tag = located.source[located.element.start : located.element.open_end]
+    if located.element.syntax == "braces" and "{" in tag and (change.style or change.attributes):
+        raise CannotEdit("An expression sets attributes of this element; describe the change in words instead.")
     replacements: list[TextReplacement] = []
     if change.text is not None:
         edited = edit_text(located, change.text)

@@ -78,8 +78,10 @@ def parse_html(source: str, start: int = 0, end: int | None = None, syntax: Synt
 
 
 def _may_close_itself(open_elements: list[MarkupElement], element: MarkupElement) -> bool:
-    """Whether `/>` ends the element: in Vue's own templates and in drawings, but nowhere else in HTML."""
-    return element.syntax == "vue" or any(part.name in ("svg", "math") for part in (*open_elements, element))
+    """Whether `/>` ends the element: in templates of components and in drawings, but nowhere else in HTML."""
+    return element.syntax in ("vue", "braces") or any(
+        part.name in ("svg", "math") for part in (*open_elements, element)
+    )
 
 
 def _close(element: MarkupElement, position: int) -> None:

@@ -2,7 +2,7 @@
 
 A preview marks the elements that a script makes with the place that they are written at:
 
-- `src/App.jsx:18:5`: file, line and column of an element in JSX or in the template of a `.vue` file.
+- `src/App.jsx:18:5`: file, line and column of an element in JSX or in a `.vue`, `.svelte` or `.astro` file.
 - `index.html#0:18:5`: the same in a script for Babel inside a page, counted from the start of that script.
 - `@body > div:nth-of-type(1) > p:nth-of-type(2)`: the selector in the page as it was loaded, for a template in it.
 - `~120`: the position in the template of a Vue component; the template itself is sent too.
@@ -26,6 +26,7 @@ _PLACE = lazy_pattern(r"(?P<file>[^:#]+)(?:#(?P<script>\d{1,4}))?:(?P<line>\d{1,
 _JSX_FILES = (".jsx", ".tsx", ".js", ".ts", ".mjs")
 _PAGES = (".html", ".htm", ".svg")
 _TEMPLATE_FILES = (*_PAGES, ".js", ".ts", ".mjs", ".vue")
+_BRACES = (".svelte", ".astro")  # files of markup in which braces hold expressions
 _MOST_STEPS = 200
 
 
@@ -85,11 +86,12 @@ class SourceTrees:
             if kind == "jsx":
                 self._trees[key] = parse_jsx(text, start, stop)
             else:
-                self._trees[key] = parse_html(text, start, stop, "vue" if kind == "vue" else "html")
+                syntax = "vue" if kind == "vue" else "braces" if kind == "braces" else "html"
+                self._trees[key] = parse_html(text, start, stop, syntax)
         return self._trees[key]
 
     def _in_page(self, path: str) -> Located | None:
-        if self._page not in self._files:
+        if self._page not in self._files or not self._page.endswith(_PAGES):
             return None
         element = find_by_path(self._tree(self._page, "html"), path)
         return None if element is None or not element.name else Located(self._page, self.text(self._page), element)
@@ -108,7 +110,7 @@ class SourceTrees:
         elif file.endswith(_JSX_FILES):
             tree = self._tree(file, "jsx")
         else:
-            tree = self._tree(file, "vue")
+            tree = self._tree(file, "braces" if file.endswith(_BRACES) else "vue")
         line_start = _line_start(text, start, line)
         if line_start < 0:
             return None

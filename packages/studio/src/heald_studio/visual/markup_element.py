@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-Syntax = Literal["html", "jsx", "vue"]
+Syntax = Literal["html", "jsx", "vue", "braces"]
 
 
 class MarkupAttribute(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ def edit_text(located: Located, text: str) -> list[TextReplacement] | None:
             quoted = _jsx_text(text)
             return [TextReplacement(located.file, start, start + len(content.strip()), quoted)]
         return _replace_units(located.file, string["text"], start + string.start("text"), text, lambda part: part)
-    if _MUSTACHE.search(content):
+    if _MUSTACHE.search(content) or (element.syntax == "braces" and "{" in content):
         return None
     body = content.strip()
     start = element.open_end + (len(content) - len(content.lstrip()) if body else 0)
@@ -45,7 +45,7 @@ def edit_text(located: Located, text: str) -> list[TextReplacement] | None:
 
 def escape_text(text: str, syntax: Syntax) -> str:
     """Return a text as it is written between tags."""
-    if syntax == "jsx":
+    if syntax in ("jsx", "braces"):
         return escape(text, quote=False).replace("{", "&#123;").replace("}", "&#125;")
     return escape(text, quote=False)
 
