@@ -7,7 +7,12 @@ const server = process.env["HEALD_SERVER"] ?? "http://127.0.0.1:8765";
 export default defineConfig({
   plugins: [react()],
   base: "./",
-  resolve: { alias: { "@heald/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)) } },
+  resolve: {
+    alias: {
+      "@heald/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)),
+      "use-sync-external-store/shim": "react", // swr also supports versions of React without the hook
+    },
+  },
   build: {
     target: "es2022",
     outDir: "dist",

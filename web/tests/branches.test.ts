@@ -1,6 +1,5 @@
+import { Conversation, type LogEvent } from "@heald/client";
 import { expect, test } from "vitest";
-import { Conversation } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
 
 /** A log of exchanges and rewinds; each exchange has a request, a message and an end. */
 class Log {

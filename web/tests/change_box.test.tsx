@@ -1,10 +1,9 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LiveContext } from "../src/live/hooks";
-import { Live } from "../src/live/live";
+import { openStore } from "../src/live/store";
 import { ChangeBox } from "../src/studio/change_box";
 import { ApiError } from "../src/wire/rest";
-import { openSocket } from "../src/wire/socket";
 import { click, type Deferred, deferred, type Mounted, mount, press, SilentSocket, write } from "./mounted";
 
 let projects = 0;
@@ -22,7 +21,7 @@ afterEach(() => vi.unstubAllGlobals());
 /** A change box whose project a test moves on by hand. */
 async function opened(): Promise<Mounted & { show(version: string, busy: boolean): Promise<void> }> {
   const project = `p${(projects += 1)}`;
-  const live = new Live(openSocket());
+  const live = openStore();
   const element = (version: string, busy: boolean) => (
     <LiveContext value={live}>
       <ChangeBox

@@ -1,11 +1,8 @@
+import { Conversation, fold, type LogEvent, restoreConversation, type ToolItem } from "@heald/client";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { statusWords } from "../src/chat/thread";
 import { signOf, summaryOf } from "../src/chat/tool_card";
-import { Conversation, fold } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
-import type { ToolItem } from "../src/log/item";
-import { restored } from "../src/log/snapshot";
 
 function folded(name: string): Conversation {
   const lines = readFileSync(new URL(`./logs/${name}.jsonl`, import.meta.url), "utf8").trim().split("\n");
@@ -36,7 +33,7 @@ test("a question that waits beside it is for the reader", () => {
 test("a snapshot brings the calls that wait", () => {
   const waiting = { id: "call_9", name: "where_am_i", input: {}, timeout_seconds: 600 };
   const asked = { role: "assistant" as const, content: [{ type: "tool_use" as const, id: "call_9", name: "where_am_i", input: {} }] };
-  const conversation = restored("s", { messages: [asked], client_calls: [waiting], status: "waiting" }, 12);
+  const conversation = restoreConversation("s", { messages: [asked], client_calls: [waiting], status: "waiting" }, 12);
   expect(statusWords(conversation)).toBe("Waiting for a client");
   expect(cards(conversation)[0]?.[1]).toBe("waits for a client");
 });

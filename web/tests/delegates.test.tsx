@@ -1,13 +1,11 @@
 // @vitest-environment jsdom
+import type { LogEvent } from "@heald/client";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { act } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { useDelegate } from "../src/chat/delegates";
-import { LiveContext } from "../src/live/hooks";
-import { Live } from "../src/live/live";
-import type { LogEvent } from "../src/log/event";
-import { openSocket } from "../src/wire/socket";
+import { LiveContext, useDelegate } from "../src/live/hooks";
+import { openStore } from "../src/live/store";
 import { mount, SilentSocket } from "./mounted";
 
 const LOG = readFileSync(join(import.meta.dirname, "logs", "files.jsonl"), "utf8")
@@ -46,7 +44,7 @@ function Card({ call }: { call: string }) {
 }
 
 async function opened(...calls: string[]) {
-  const live = new Live(openSocket());
+  const live = openStore();
   const cards = (names: string[]) => (
     <LiveContext value={live}>
       {names.map((call) => (

@@ -1,8 +1,6 @@
+import { Conversation, fold, type LogEvent, textOf } from "@heald/client";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { textOf } from "../src/log/content";
-import { Conversation, fold } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
 
 const logs = new URL("./logs/", import.meta.url);
 const names = readdirSync(logs).filter((name) => name.endsWith(".jsonl")).map((name) => name.replace(".jsonl", ""));

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { act } from "react";
 import { MemoryList } from "../src/chat/memory_list";
 import { LiveContext } from "../src/live/hooks";
-import { Live } from "../src/live/live";
-import { openSocket } from "../src/wire/socket";
+import { openStore } from "../src/live/store";
 import { mount, SilentSocket } from "./mounted";
 
 let facts: Fact[] = [];
@@ -44,7 +43,7 @@ const fill = (field: HTMLInputElement | null, text: string) =>
 
 test("facts are shown with their events, changed, kept, added and removed", async () => {
   const { box } = await mount(
-    <LiveContext value={new Live(openSocket())}>
+    <LiveContext value={openStore()}>
       <MemoryList session="ses_1" />
     </LiveContext>,
   );

@@ -2,7 +2,9 @@
 
 import { act, type ReactNode, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
+import { SWRConfig } from "swr";
 import { afterEach, vi } from "vitest";
+import { FetchCache } from "../src/shell/fetched";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -18,7 +20,15 @@ export async function mount(element: ReactNode): Promise<Mounted> {
   const box = document.body.appendChild(document.createElement("div"));
   const root = createRoot(box, { onCaughtError: () => undefined });
   roots.push({ root, box });
-  const render = (next: ReactNode) => act(async () => root.render(<StrictMode>{next}</StrictMode>));
+  const fetches = { provider: () => new FetchCache() };
+  const render = (next: ReactNode) =>
+    act(async () =>
+      root.render(
+        <StrictMode>
+          <SWRConfig value={fetches}>{next}</SWRConfig>
+        </StrictMode>,
+      ),
+    );
   await render(element);
   return { box, render, unmount: () => act(async () => root.unmount()) };
 }

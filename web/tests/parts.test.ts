@@ -4,10 +4,6 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { ServerTool, Sources } from "../src/chat/sources";
 import { spansOf } from "../src/events/waterfall";
-import type { LogEvent } from "../src/log/event";
-import { Drafts } from "../src/log/drafts";
-import { restored } from "../src/log/snapshot";
-import { Conversation, Course, fold } from "../src/log/conversation";
 import { ago, duration, money, plain, tokens } from "../src/parts/format";
 import { toHtml } from "../src/parts/markdown";
 import { parse } from "../src/shell/route";
@@ -18,7 +14,7 @@ import { isLoopback } from "../src/studio/share";
 import { beginsWithPage } from "../src/studio/source";
 import { stepsOf, withoutSteps } from "../src/studio/steps";
 import type { VersionView } from "../src/wire/api";
-import { delayBefore } from "@heald/client";
+import { Conversation, Course, delayBefore, Drafts, fold, type LogEvent, restoreConversation } from "@heald/client";
 
 describe("markdown", () => {
   test("is markdown", () => {
@@ -155,7 +151,7 @@ describe("drafts", () => {
 
 test("a snapshot is shown, and the stream goes on behind it", () => {
   const call = { type: "tool_use" as const, id: "c1", name: "look", input: {} };
-  const state = restored(
+  const state = restoreConversation(
     "s",
     {
       messages: [

@@ -1,7 +1,5 @@
+import { Conversation, fold, type LogEvent, type ToolItem } from "@heald/client";
 import { expect, test } from "vitest";
-import { Conversation, fold } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
-import type { ToolItem } from "../src/log/item";
 
 function folded(...payloads: [string, object][]): Conversation {
   const events = payloads.map(([type, data], at) => ({ seq: at + 1, id: `evt_${at}`, session: "s", exchange: "ex", type, layer: "stream", time: at, epoch: 1, data }));

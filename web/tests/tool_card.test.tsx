@@ -1,8 +1,6 @@
+import { Conversation, fold, type LogEvent, type ToolItem } from "@heald/client";
 import { expect, test } from "vitest";
 import { signOf, summaryOf } from "../src/chat/tool_card";
-import { Conversation, fold } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
-import type { ToolItem } from "../src/log/item";
 
 interface Call {
   name?: string;

@@ -25,6 +25,9 @@ export type Payloads = Omit<schema.Payloads, keyof ContentPayloads> & ContentPay
 
 export type EventType = keyof Payloads;
 
+/** A page or a document that a provider found, or that an answer cites. */
+export type Source = Payloads["citation_added"]["source"];
+
 interface Envelope<T extends EventType> {
   seq: number;
   id: string;

@@ -1,8 +1,7 @@
 /** What an agent needs a person for: leave to do something, or an answer. */
 
+import type { ApprovalRequest, Question, ToolItem } from "@heald/client";
 import { useState } from "react";
-import type { ApprovalRequest, Question } from "../log/event";
-import type { ToolItem } from "../log/item";
 import { Button } from "../parts/button";
 import { Diff } from "../parts/diff";
 import { showFailure } from "../parts/toasts";

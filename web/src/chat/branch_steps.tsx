@@ -1,6 +1,6 @@
 /** Steps through things of which one is shown, such as the answers to a message: ‹ 2 of 3 ›. */
 
-import type { Crossing } from "../log/branches";
+import type { Crossing } from "@heald/client";
 import { IconButton } from "../parts/button";
 
 interface StepsProps {

@@ -1,7 +1,6 @@
 /** A command that the agent ran: what it was, how it ended, and its output, folded. */
 
-import { type Json, resultText } from "../log/content";
-import type { ToolItem } from "../log/item";
+import { type Json, resultText, type ToolItem } from "@heald/client";
 import { plain } from "../parts/format";
 
 export function CommandOutput({ item }: { item: ToolItem }) {

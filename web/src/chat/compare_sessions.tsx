@@ -1,10 +1,8 @@
 /** Two sessions side by side, from where they differ. Both are live. */
 
-import type { SessionFuture } from "@heald/client";
-import { useEffect, useMemo } from "react";
+import type { Followed, Item, SessionFuture } from "@heald/client";
+import { useMemo } from "react";
 import { useFollowed } from "../live/hooks";
-import type { Followed } from "../live/live";
-import type { Item } from "../log/item";
 import { Button } from "../parts/button";
 import { money } from "../parts/format";
 import { Icon } from "../parts/icon";
@@ -17,10 +15,11 @@ import { Thread } from "./thread";
 
 export function CompareSessions({ left, right }: { left: string; right: string }) {
   const followed = [useFollowed(left), useFollowed(right)] as const;
-  const { value: comparison, error, reload } = useFetched(`${left} ${right}`, () => sessions.compare(left, right));
-  useTabTitle("Comparison");
+  // Compared once both logs are there, and again when an exchange ends, which is when its figures are known.
+  const isRead = followed.every((side) => side?.complete);
   const ended = followed.map((side) => (side?.conversation.exchange === null ? side.conversation.seq : 0)).join(" ");
-  useEffect(() => reload(), [ended, reload]); // the figures of an exchange are there when it ends
+  const { value: comparison, error } = useFetched(isRead ? `comparison ${left} ${right} ${ended}` : null, () => sessions.compare(left, right), { keepsLast: true });
+  useTabTitle("Comparison");
   if (error) {
     return (
       <div className="empty grow" role="alert">

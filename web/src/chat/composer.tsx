@@ -1,10 +1,11 @@
 /** Where a person writes to an agent: send, stop, and what to do while it is at work. */
 
-import { useEffect, useRef, useState } from "react";
-import type { Conversation } from "../log/conversation";
-import { textOf } from "../log/content";
+import { type Conversation, type OutgoingMessage, type QueueEntry, textOf } from "@heald/client";
+import { useRef, useState, useSyncExternalStore } from "react";
+import { useLive } from "../live/hooks";
 import { IconButton } from "../parts/button";
 import { useKeptObject, useKeptText } from "../parts/kept";
+import { forCharacter, useKeys } from "../parts/keys";
 import { showFailure } from "../parts/toasts";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
 import { type Attachment, splitData, textUrl } from "./attachments";
@@ -20,32 +21,23 @@ export function Composer({ session, conversation }: Props) {
   const [text, setText] = useKeptText(`message:${session}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`message:${session}`, []);
   const [whenBusy, setWhenBusy] = useState<WhenBusy>("queue");
-  const [sending, setSending] = useState(false);
   const box = useRef<HTMLDivElement>(null);
+  const live = useLive();
+  const sending = useUnsent(session).length > 0; // also one that was sent before this view was left
   const busy = conversation.exchange !== null;
   const empty = text.trim() === "" && attachments.length === 0;
 
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
-      event.preventDefault();
-      box.current?.querySelector("textarea")?.focus();
-    };
-    document.addEventListener("keydown", focus);
-    return () => document.removeEventListener("keydown", focus);
-  }, []);
+  useKeys(forCharacter("/", () => box.current?.querySelector("textarea")?.focus()));
 
   const send = async () => {
-    if (empty || sending) return;
-    setSending(true);
+    if (empty || live.outbox(session).entries.length > 0) return;
     try {
-      await sessions.send(session, contentOf(text, attachments), busy ? whenBusy : "queue");
+      const isSent = await live.send(session, contentOf(text, attachments), busy ? whenBusy : "queue");
+      if (!isSent) return; // taken back: it is still in the box
       setText((current) => unsentText(current, text));
       setAttachments((current) => unsentAttachments(current, attachments));
     } catch (error) {
       showFailure(error);
-    } finally {
-      setSending(false);
     }
   };
   const stop = () => sessions.cancel(session).catch(showFailure);
@@ -91,11 +83,20 @@ export function Composer({ session, conversation }: Props) {
   );
 }
 
-/** The requests that wait until the current one is done. */
+/** The requests that wait until the current one is done, and those that could not be sent yet. */
 export function Queue({ session, conversation }: Props) {
-  if (conversation.queue.size === 0) return null;
+  const outbox = useLive().outbox(session);
+  const unsent = useUnsent(session).filter((entry) => entry.reason !== "");
+  if (conversation.queue.size === 0 && unsent.length === 0) return null;
   return (
     <ul className="queue" aria-label="Waiting requests">
+      {unsent.map((entry) => (
+        <li key={entry.id} className="row" role="alert">
+          <span className="badge bad">Not sent</span>
+          <span className="grow truncate">{entry.reason} The message is sent when it can be.</span>
+          <IconButton small icon="close" label="Do not send" disabled={entry.status === "sending"} onClick={() => outbox.remove(entry.id)} />
+        </li>
+      ))}
       {[...conversation.queue.values()].map((queued) => (
         <li key={queued.request} className="row">
           <span className="badge">Queued</span>
@@ -112,6 +113,12 @@ export function Queue({ session, conversation }: Props) {
   );
 }
 
+/** The messages to a session that the server has not accepted yet. */
+function useUnsent(session: string): readonly QueueEntry<OutgoingMessage>[] {
+  const outbox = useLive().outbox(session);
+  return useSyncExternalStore(outbox.subscribe, () => outbox.entries);
+}
+
 export function contentOf(text: string, attachments: Attachment[]): Content {
   const content: Content = text.trim() === "" ? [] : [{ type: "text", text: text.trim() }];
   for (const attachment of attachments) {
@@ -124,8 +131,4 @@ export function contentOf(text: string, attachments: Attachment[]): Content {
     else content.push({ type: "file", media_type: mediaType, data: base64, name: attachment.name });
   }
   return content;
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

@@ -1,10 +1,8 @@
 /** A session on a phone: what waits for a person, and a stop, within reach of a thumb. Notifications lead here. */
 
+import { type ApprovalRequest, type Conversation, type Question, textOf } from "@heald/client";
 import { useEffect, useReducer, useState } from "react";
 import { useFollowed } from "../live/hooks";
-import { textOf } from "../log/content";
-import type { Conversation } from "../log/conversation";
-import type { ApprovalRequest, Question } from "../log/event";
 import { Button } from "../parts/button";
 import { showFailure } from "../parts/toasts";
 import { escapeLine } from "../parts/visible_text";
@@ -20,7 +18,7 @@ const PAUSE = 2000;
 
 export function Decide({ id }: { id: string }) {
   const followed = useFollowed(id);
-  const info = useFetched(id, () => sessions.one(id));
+  const info = useFetched(`session ${id}`, () => sessions.one(id));
   const title = info.value?.title || "Session";
   useTabTitle(title);
   const { pending, refresh } = usePending(id, followed?.conversation ?? null);

@@ -1,8 +1,7 @@
 /** The files of a session: what is changed in them and waits to be looked at, what they hold, and how they came to it. */
 
+import type { Conversation, FileChange, LogEvent } from "@heald/client";
 import { useMemo, useState } from "react";
-import type { Conversation } from "../log/conversation";
-import type { FileChange, LogEvent } from "../log/event";
 import { Button } from "../parts/button";
 import { countOf, Diff } from "../parts/diff";
 import { plain } from "../parts/format";
@@ -20,8 +19,8 @@ const NONE: readonly Change[] = [];
 
 export function Files({ session, conversation }: { session: string; conversation: Conversation }) {
   const revisions = [...conversation.files.values()].reduce((sum, change) => sum + change.revision, 0);
-  const listed = useFetched(`${session}-${conversation.files.size}`, () => sessions.files(session));
-  const fetched = useFetched(`${session}-${revisions}-${conversation.accepted}`, () => changes.all(session));
+  const listed = useFetched(`files ${session} ${conversation.files.size}`, () => sessions.files(session));
+  const fetched = useFetched(`changes ${session} ${revisions} ${conversation.accepted}`, () => changes.all(session));
   const [unjudged, setUnjudged] = useState(NONE);
   const [chosen, setChosen] = useState<string | null>(null);
   const [view, setView] = useState<"changes" | "content" | "history">("changes");
@@ -131,7 +130,7 @@ function Revisions({ changes }: { changes: FileChange[] }) {
 
 function Content({ session, path, change }: { session: string; path: string; change: FileChange | undefined }) {
   const gone = change?.hash === null;
-  const text = useFetched(gone ? null : `${session}-${path}-${change?.revision ?? 0}`, () => textAt(sessions.file(session, path)));
+  const text = useFetched(gone ? null : `file ${session} ${change?.revision ?? 0} ${path}`, () => textAt(sessions.file(session, path)));
   if (gone) return <div className="empty">The file is deleted.</div>;
   if (text.error !== null) return <div className="note error">{text.error.message}</div>;
   if (text.loading) return <div className="empty">Loading…</div>;

@@ -1,7 +1,6 @@
 /** All text of an item of a conversation, for finding words in it. */
 
-import { resultText, textOf } from "../log/content";
-import type { Item } from "../log/item";
+import { type Item, resultText, textOf } from "@heald/client";
 
 export function textOfItem(item: Item): string {
   switch (item.kind) {

@@ -1,9 +1,8 @@
 /** The app of an MCP server that shows the result of its tool, in a sandbox: an opaque origin, and no network beyond
  * the origins that it declares. What it sends is data. */
 
+import type { Json, JsonObject, ToolItem } from "@heald/client";
 import { useEffect, useRef, useState } from "react";
-import type { Json, JsonObject } from "../log/content";
-import type { ToolItem } from "../log/item";
 
 const PROTOCOL = "2026-01-26";
 const METHOD_NOT_FOUND = -32601;

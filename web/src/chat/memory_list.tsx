@@ -9,7 +9,7 @@ import { sessions } from "../wire/api";
 
 export function MemoryList({ session }: { session: string }) {
   const [version, setVersion] = useState(0);
-  const fetched = useFetched(`${session}-memory-${version}`, () => sessions.memory(session));
+  const fetched = useFetched(`memory ${session} ${version}`, () => sessions.memory(session));
   const [last, setLast] = useState<Fact[] | null>(null); // it stays while the next state is loaded
   const [text, setText] = useState("");
   if (fetched.value !== null && fetched.value.facts !== last) setLast(fetched.value.facts);

@@ -1,9 +1,7 @@
 /** What people and models said: a message, a text, a thought, a word of the system, an end. */
 
+import { type EndItem, type NoticeItem, type TextItem, textOf, type ThinkingItem, totalOf, type UserItem } from "@heald/client";
 import { memo, useState } from "react";
-import { totalOf } from "../log/usage";
-import { textOf } from "../log/content";
-import type { EndItem, NoticeItem, TextItem, ThinkingItem, UserItem } from "../log/item";
 import { Button, IconButton } from "../parts/button";
 import { copyWithToast } from "../parts/clipboard";
 import { duration, inPlainWords, money, plain, tokens } from "../parts/format";

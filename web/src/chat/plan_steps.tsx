@@ -1,6 +1,6 @@
 /** The plan of the agent: its steps, and how far it is. */
 
-import type { PlanStep } from "../log/checkpoints";
+import type { PlanStep } from "@heald/client";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 

@@ -17,7 +17,7 @@ interface Props {
 const WORDS = { created: "New file", changed: "Changed", deleted: "Deleted" } as const;
 
 export function Review({ session, change, onJudged }: Props) {
-  const fetched = useFetched(`${session}-${change.path}-${change.base}-${change.hash}`, () => changes.of(session, change.path));
+  const fetched = useFetched(`change ${session} ${change.base} ${change.hash} ${change.path}`, () => changes.of(session, change.path), { isFixed: true });
   const [last, setLast] = useState<Hunks | null>(null); // it stays while the next state is loaded
   const box = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);

@@ -1,9 +1,8 @@
 /** A session: its conversation, and beside it its files and its log. */
 
+import { textOf, type UserItem } from "@heald/client";
 import { Suspense, useCallback, useState } from "react";
 import { useFollowed, useLive } from "../live/hooks";
-import { textOf } from "../log/content";
-import type { UserItem } from "../log/item";
 import { Boundary } from "../parts/boundary";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
@@ -16,11 +15,11 @@ import { go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
 import { type Content, sessions } from "../wire/api";
 import { Composer } from "./composer";
-import { Files } from "./files";
 import { SessionSettings } from "./session_settings";
 import { Thread } from "./thread";
-import { Timeline } from "./timeline";
 
+const Files = lazyPart("files", () => import("./files").then((module) => module.Files));
+const Timeline = lazyPart("timeline", () => import("./timeline").then((module) => module.Timeline));
 const Inspector = lazyPart("inspector", () => import("../events/inspector").then((module) => module.Inspector));
 
 type Tab = "chat" | "files" | "timeline" | "events";
@@ -29,7 +28,7 @@ const SIDES: Record<Exclude<Tab, "chat">, string> = { files: "Files", timeline: 
 
 export function SessionView({ id, tab, event }: { id: string; tab: string; event: number | null }) {
   const followed = useFollowed(id);
-  const info = useFetched(id, () => sessions.one(id));
+  const info = useFetched(`session ${id}`, () => sessions.one(id));
   const [settings, setSettings] = useState(false);
   const side: Tab = tab === "files" || tab === "timeline" || tab === "events" ? tab : "chat";
   const branch = useCallback(
@@ -118,15 +117,15 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
         {side !== "chat" && (
           <aside className="session-side" aria-label={SIDES[side]}>
             <Boundary level="panel" resetKey={side}>
-              {side === "files" ? (
-                <Files session={id} conversation={conversation} />
-              ) : side === "timeline" ? (
-                <Timeline session={id} conversation={conversation} />
-              ) : (
-                <Suspense fallback={<div className="empty">Loading…</div>}>
+              <Suspense fallback={<div className="empty">Loading…</div>}>
+                {side === "files" ? (
+                  <Files session={id} conversation={conversation} />
+                ) : side === "timeline" ? (
+                  <Timeline session={id} conversation={conversation} />
+                ) : (
                   <Inspector key={event} session={id} conversation={conversation} at={event} />
-                </Suspense>
-              )}
+                )}
+              </Suspense>
             </Boundary>
           </aside>
         )}

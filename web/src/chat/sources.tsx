@@ -1,8 +1,7 @@
 /** What a provider looked up by itself: its own tools, and the sources that an answer cites. */
 
+import type { ServerToolItem, Source } from "@heald/client";
 import { memo } from "react";
-import type { ServerToolItem } from "../log/item";
-import type { Source } from "../log/event";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 

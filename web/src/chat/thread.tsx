@@ -1,10 +1,7 @@
 /** A conversation, from its first word to the indicator that more is to come. */
 
+import type { Conversation, Crossing, Followed, Item, SessionStatus, UserItem } from "@heald/client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Followed } from "../live/live";
-import type { Crossing } from "../log/branches";
-import type { Conversation, Status } from "../log/conversation";
-import type { Item, UserItem } from "../log/item";
 import { Boundary } from "../parts/boundary";
 import { Button } from "../parts/button";
 import { SessionContext } from "../parts/picture";
@@ -101,7 +98,7 @@ function Shown({ item, session, idle, onBranch, onRetry, display }: ShownProps) 
   }
 }
 
-export const WORDS: Record<Status, string> = {
+export const WORDS: Record<SessionStatus, string> = {
   idle: "Ready",
   thinking: "Thinking",
   responding: "Writing",

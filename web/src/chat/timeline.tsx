@@ -1,8 +1,7 @@
 /** The work of an agent in its order: the plan, and a checkpoint for each request, to which files and conversation can go back. */
 
+import { type Checkpoint, checkpointsOf, type Conversation, planOf } from "@heald/client";
 import { useState } from "react";
-import { type Checkpoint, checkpointsOf, planOf } from "../log/checkpoints";
-import type { Conversation } from "../log/conversation";
 import { Button } from "../parts/button";
 import { countOf } from "../parts/diff";
 import { firstWords } from "../parts/format";

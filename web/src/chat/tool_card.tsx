@@ -1,14 +1,13 @@
 /** A tool call: there with the first byte of its arguments, and one card until its result is known. */
 
+import { type Item, type Json, type JsonObject, picturesOf, resultText, type ToolItem } from "@heald/client";
 import { memo, useMemo, useState } from "react";
-import { type Json, type JsonObject, picturesOf, resultText } from "../log/content";
-import type { Item, ToolItem } from "../log/item";
+import { useDelegate } from "../live/hooks";
 import { countOf, Diff } from "../parts/diff";
 import { duration, plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
 import { Picture } from "../parts/picture";
 import { Ask } from "./ask";
-import { useDelegate } from "./delegates";
 import { Elapsed } from "./elapsed";
 import { AppFrame, appOf } from "./mcp_app";
 import { Said, Thought } from "./messages";

@@ -1,8 +1,7 @@
 /** A live look into the log: by layer, by word, and as a waterfall. */
 
+import type { Conversation, Layer, LogEvent } from "@heald/client";
 import { useDeferredValue, useMemo, useState } from "react";
-import type { Conversation } from "../log/conversation";
-import type { Layer, LogEvent } from "../log/event";
 import { Button, IconButton } from "../parts/button";
 import { plain } from "../parts/format";
 import { Rows } from "../parts/rows";

@@ -1,8 +1,7 @@
 /** What took how long, one bar under the other. */
 
+import type { Conversation, LogEvent } from "@heald/client";
 import { useMemo } from "react";
-import type { Conversation } from "../log/conversation";
-import type { LogEvent } from "../log/event";
 import { duration } from "../parts/format";
 import { Rows } from "../parts/rows";
 

@@ -1,8 +1,7 @@
 /** Another future of a session: what differs at an event, and the fork that continues from there. */
 
-import type { ForkChangeBody } from "@heald/client";
+import type { ForkChangeBody, LogEvent } from "@heald/client";
 import { useState } from "react";
-import type { LogEvent } from "../log/event";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Segmented } from "../parts/segmented";

@@ -5,6 +5,7 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { IconButton } from "./button";
+import { useKeys, withControl } from "./keys";
 
 interface Props {
   /** The numbers of the items that hold the words. */
@@ -20,17 +21,13 @@ export function FindBar({ find, onShow }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const matches = open && words.trim() !== "" ? find(words.trim()) : [];
   const current = matches.length === 0 ? 0 : Math.min(at, matches.length - 1);
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "f" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.defaultPrevented) return;
-      if (document.querySelector("dialog[open]") !== null || document.activeElement === input.current) return;
-      event.preventDefault();
-      setOpen(true);
-      input.current?.select();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, []);
+  const begin = () => {
+    if (document.activeElement === input.current) return false; // a second time it is the browser's own
+    setOpen(true);
+    input.current?.select();
+    return undefined;
+  };
+  useKeys(withControl("f", begin), { typing: true });
   useEffect(() => {
     if (open) input.current?.select();
   }, [open]);

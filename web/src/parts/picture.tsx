@@ -1,7 +1,7 @@
 /** A picture of a message. Only what the session itself holds is shown; what lies elsewhere is a link. */
 
+import type { ImageBlock } from "@heald/client";
 import { use, createContext } from "react";
-import type { ImageBlock } from "../log/content";
 import { sessions } from "../wire/api";
 
 export const SessionContext = createContext<string>("");

@@ -19,7 +19,7 @@ export function chosenModel(offer: Offer, chosen: string): string {
 export function ModelSelect({ session }: { session: string }) {
   const offer = useFetched("models", models);
   const [chosen, setChosen] = useKeptText(MODEL_KEY);
-  const info = useFetched(session === "" ? null : session, () => sessions.one(session));
+  const info = useFetched(session === "" ? null : `session ${session}`, () => sessions.one(session));
   if (offer.value === null) return null;
   const current = info.value?.settings.model || chosenModel(offer.value, chosen);
   const change = (model: string) => {

@@ -4,13 +4,14 @@ import { useEffect } from "react";
 import type { Fetched } from "../shell/fetched";
 
 /** Fetches again a pause (in milliseconds) after each answer, so that a slow server is not asked twice at once. */
-export function usePolling<T>({ value, error, reload }: Pick<Fetched<T>, "value" | "error" | "reload">, pause: number): void {
+export function usePolling<T>({ isFetching, reload }: Pick<Fetched<T>, "isFetching" | "reload">, pause: number): void {
   useEffect(() => {
+    if (isFetching) return undefined;
     const look = () => {
       if (document.hidden) timer = window.setTimeout(look, pause);
       else reload();
     };
     let timer = window.setTimeout(look, pause);
     return () => window.clearTimeout(timer);
-  }, [value, error, reload, pause]);
+  }, [isFetching, reload, pause]);
 }

@@ -1,12 +1,13 @@
 /** The conversation about a repository. Its first request begins a change: a branch of its own. */
 
+import type { LiveStore } from "@heald/client";
 import { useState } from "react";
 import type { Attachment } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { contentOf, Queue } from "../chat/composer";
 import { Thread } from "../chat/thread";
 import { unsentAttachments, unsentText } from "../chat/unsent";
-import { useFollowed } from "../live/hooks";
+import { useFollowed, useLive } from "../live/hooks";
 import { IconButton } from "../parts/button";
 import { firstWords } from "../parts/format";
 import { readText, useKeptObject, useKeptText } from "../parts/kept";
@@ -28,6 +29,7 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
   const [text, setText] = useKeptText(`repository-message:${name}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`repository-message:${name}`, []);
   const [sending, setSending] = useState(false);
+  const live = useLive();
   const busy = followed !== null && followed.conversation.exchange !== null;
   const empty = text.trim() === "" && attachments.length === 0;
   const send = async () => {
@@ -35,7 +37,8 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
     setSending(true);
     try {
       await prepare(firstWords(text) || "change");
-      await sendTo(name, session, onSession, text, attachments);
+      const isSent = await sendTo(live, name, session, onSession, text, attachments);
+      if (!isSent) return; // taken back: it is still in the box
       setText((current) => unsentText(current, text));
       setAttachments((current) => unsentAttachments(current, attachments));
     } catch (error) {
@@ -83,12 +86,12 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
   );
 }
 
-/** Sends a request to the session of the repository, or to a new one if there is none any more. */
-export async function sendTo(name: string, session: string, onSession: (session: string) => void, text: string, attachments: Attachment[]): Promise<void> {
+/** Sends a request to the session of the repository, or to a new one if there is none any more. False if a person took it back. */
+export async function sendTo(live: LiveStore, name: string, session: string, onSession: (session: string) => void, text: string, attachments: Attachment[]): Promise<boolean> {
   const isThere = session !== "" && (await sessions.one(session).then(() => true, () => false));
   const id = isThere ? session : await create(name, firstWords(text));
   if (!isThere) onSession(id);
-  await sessions.send(id, contentOf(text, attachments), "queue");
+  return live.send(id, contentOf(text, attachments));
 }
 
 /** A session that works in the folder, with every tool and the model that was chosen. */

@@ -2,7 +2,7 @@
 
 import "../style/repository.css";
 import { useEffect, useEffectEvent, useState } from "react";
-import { useFollowed } from "../live/hooks";
+import { useFollowed, useLive } from "../live/hooks";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptText } from "../parts/kept";
@@ -25,12 +25,13 @@ const SOON = 700;
 const LATER = 3000;
 
 export function RepositoryPage({ name, tab }: { name: string; tab: string }) {
-  const repository = useFetched(name, () => showRepository(name));
+  const repository = useFetched(`repository ${name}`, () => showRepository(name), { isVolatile: true });
   const [session, setSession] = useKeptText(`repository-session:${name}`);
   /** The current change and the request that began it. */
   const [title, setTitle] = useKeptText(`repository-title:${name}`);
   const [reports, setReports] = useState<readonly Report[]>([]);
   const [blocked, setBlocked] = useState<readonly string[]>([]);
+  const live = useLive();
   const followed = useFollowed(session === "" ? null : session);
   const part = tab === "preview" ? "preview" : "chat";
   const view = repository.value;
@@ -57,7 +58,7 @@ export function RepositoryPage({ name, tab }: { name: string; tab: string }) {
   };
   const fix = (title: string, request: string) => {
     prepare(title)
-      .then(() => sendTo(name, session, setSession, request, []))
+      .then(() => sendTo(live, name, session, setSession, request, []))
       .then(() => go("repository", name, "chat"))
       .catch(showFailure);
   };

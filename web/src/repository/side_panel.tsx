@@ -96,7 +96,7 @@ function repairTests(command: string, output: string): string {
 }
 
 function Changes({ name }: Pick<Props, "name">) {
-  const diff = useFetched(name, () => showDiff(name));
+  const diff = useFetched(`diff of ${name}`, () => showDiff(name), { isVolatile: true });
   usePolling(diff, DIFF_PAUSE);
   if (diff.value === null) return <p className="muted panel-empty">{diff.error?.message ?? "Loading…"}</p>;
   if (diff.value.diff === "") return <p className="muted panel-empty">No file has changed.</p>;

@@ -1,20 +1,23 @@
 /** The page: who is it, where are they, and what is there. */
 
+import type { LiveStore } from "@heald/client";
 import icon from "../icon.svg";
 import { Suspense, useCallback, useEffect, useState } from "react";
+import { SWRConfig } from "swr";
 import { SessionView } from "../chat/session_view";
 import { LiveContext } from "../live/hooks";
-import { Live } from "../live/live";
+import { openStore } from "../live/store";
 import { Boundary } from "../parts/boundary";
 import { IconButton } from "../parts/button";
+import { useKeys } from "../parts/keys";
 import { lazyPart } from "../parts/lazy_part";
 import { useNarrow } from "../parts/narrow";
 import { Toasts } from "../parts/toasts";
 import { Start } from "../studio/start";
 import { logInWith, readToken } from "../wire/login";
 import { whenSignedOut } from "../wire/rest";
-import { openSocket } from "../wire/socket";
 import { AwayBanner } from "./away";
+import { FetchCache } from "./fetched";
 import { Help } from "./help";
 import { MenuContext } from "./menu_context";
 import { Palette } from "./palette";
@@ -55,23 +58,19 @@ export function App({ token }: { token: string | null }) {
   );
 }
 
-let shared: Live | null = null;
+let shared: LiveStore | null = null;
+
+/** Somebody else who signs in begins with an empty cache. */
+const FETCHES = { provider: () => new FetchCache() };
 
 function Signed() {
-  const [live] = useState(() => (shared ??= new Live(openSocket())));
+  const [live] = useState(() => (shared ??= openStore()));
   const route = useRoute();
   const [menu, setMenu] = useState(false);
   const rail = route.view === "project";
   const covered = useNarrow() || rail; // by the menu, where it is open
   const openMenu = useCallback(() => setMenu(true), []);
-  useEffect(() => {
-    if (!menu) return undefined;
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && document.querySelector("dialog[open]") === null) setMenu(false);
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [menu]);
+  useKeys({ Escape: () => setMenu(false) }, { isActive: menu, typing: true, handled: true });
   useEffect(() => {
     const title = TITLES[route.view];
     if (title !== undefined) nameTab(title);
@@ -79,34 +78,36 @@ function Signed() {
   }, [route.view, live]);
   return (
     <LiveContext value={live}>
-      <a className="skip" href="#main" onClick={focusMain}>
-        Skip to content
-      </a>
-      <div className={`app ${rail ? "railed" : ""}`}>
-        <Sidebar route={route} open={menu} rail={rail} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
-        {menu && <div className="shade" onClick={() => setMenu(false)} />}
-        <main id="main" tabIndex={-1} className="main" inert={menu && covered}>
-          {!rail && (
-            <div className="top-bar only-small">
-              <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
-              <span className="row brand-name">
-                <img src={icon} width={20} height={20} alt="" />
-                Heald
-              </span>
-            </div>
-          )}
-          <AwayBanner />
-          <MenuContext value={openMenu}>
-            <Boundary level="view" resetKey={JSON.stringify(route)}>
-              <Suspense fallback={<div className="empty grow">Loading…</div>}>
-                <View route={route} />
-              </Suspense>
-            </Boundary>
-          </MenuContext>
-        </main>
-      </div>
-      <Palette />
-      <Help />
+      <SWRConfig value={FETCHES}>
+        <a className="skip" href="#main" onClick={focusMain}>
+          Skip to content
+        </a>
+        <div className={`app ${rail ? "railed" : ""}`}>
+          <Sidebar route={route} open={menu} rail={rail} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
+          {menu && <div className="shade" onClick={() => setMenu(false)} />}
+          <main id="main" tabIndex={-1} className="main" inert={menu && covered}>
+            {!rail && (
+              <div className="top-bar only-small">
+                <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
+                <span className="row brand-name">
+                  <img src={icon} width={20} height={20} alt="" />
+                  Heald
+                </span>
+              </div>
+            )}
+            <AwayBanner />
+            <MenuContext value={openMenu}>
+              <Boundary level="view" resetKey={JSON.stringify(route)}>
+                <Suspense fallback={<div className="empty grow">Loading…</div>}>
+                  <View route={route} />
+                </Suspense>
+              </Boundary>
+            </MenuContext>
+          </main>
+        </div>
+        <Palette />
+        <Help />
+      </SWRConfig>
     </LiveContext>
   );
 }

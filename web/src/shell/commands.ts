@@ -2,12 +2,12 @@
 
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import type { IconName } from "../parts/icon";
-import { isTyping } from "../parts/typing";
+import { forCharacter, useKeys } from "../parts/keys";
 
 export interface Command {
   name: string;
   icon?: IconName;
-  /** A key that runs it while nothing is being written, as `KeyboardEvent.key` names it. */
+  /** The character that runs it while nothing is being written; a capital letter needs Shift. */
   key?: string;
   /** What stands beside its name if it is not the key. */
   hint?: string;
@@ -34,20 +34,10 @@ export function useCommands(commands: readonly Command[]): void {
       run: () => current().find((other) => other.name === command.name)?.run(),
     }));
     publish([...groups, group]);
-    const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      if (document.querySelector("dialog[open]") !== null) return;
-      const command = group.find(({ key, disabled }) => key === event.key && disabled !== true);
-      if (command === undefined) return;
-      event.preventDefault();
-      command.run();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => {
-      publish(groups.filter((other) => other !== group));
-      document.removeEventListener("keydown", pressed);
-    };
+    return () => publish(groups.filter((other) => other !== group));
   }, [names]);
+  const enabled = commands.filter((command) => command.disabled !== true);
+  useKeys(Object.assign({}, ...enabled.map(({ key, run }) => (key === undefined ? {} : forCharacter(key, () => run())))));
 }
 
 export function useOffered(): readonly Command[] {

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { useModal } from "../parts/dialog";
 import { plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
+import { useKeys, withControl } from "../parts/keys";
 import { type Command, useCommands, useOffered } from "./commands";
 import { list } from "./listed";
 import { address, go } from "./route";
@@ -20,15 +21,7 @@ export function Palette() {
     { name: "All sessions", icon: "chat", run: () => go("sessions") },
     { name: dark ? "Light theme" : "Dark theme", icon: dark ? "sun" : "moon", run: () => setTheme(dark ? "light" : "dark") },
   ]);
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-      event.preventDefault();
-      setOpen((now) => !now);
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, []);
+  useKeys(withControl("k", () => setOpen((now) => !now)), { typing: true, dialogs: true, handled: true });
   return open ? <Opened onClose={() => setOpen(false)} /> : null;
 }
 

@@ -3,8 +3,9 @@
  * who knows what to do just does it.
  */
 
-import { useEffect, useLayoutEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Button } from "../parts/button";
+import { useKeys } from "../parts/keys";
 import "../style/tour.css";
 
 export interface TourStep {
@@ -52,14 +53,7 @@ export function Tour({ steps, onClose }: { steps: readonly TourStep[]; onClose()
   const [number, setNumber] = useState(0);
   const step = steps[number];
   useMark(step);
-  useLayoutEffect(() => {
-    // Before the tour is seen: the first key counts.
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented && document.querySelector("dialog[open]") === null) onClose();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [onClose]);
+  useKeys({ Escape: onClose }, { typing: true });
   if (step === undefined) return null;
   const isLast = number === steps.length - 1;
   return (

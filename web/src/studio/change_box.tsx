@@ -8,7 +8,7 @@ import { useFollowed } from "../live/hooks";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
-import { isTyping } from "../parts/typing";
+import { forCharacter, useKeys } from "../parts/keys";
 import type { ModelView, Prompt, QueuedChangeView, VariantView } from "../wire/api";
 import { changeQueueOf, type QueuedChange, type SendChange } from "./change_queue";
 import { ServerQueue } from "./server_queue";
@@ -55,21 +55,13 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
   const [queue] = useState(() => changeQueueOf(project));
-  const changes = useSyncExternalStore(queue.subscribe, () => queue.changes);
+  const changes = useSyncExternalStore(queue.outbox.subscribe, () => queue.outbox.entries);
   const box = useRef<HTMLDivElement>(null);
   const variants = chosen || chosenModels.length || usual;
   const builders = chosenModels.length > 0 ? chosenModels : inherited;
   const empty = text.trim() === "" && attachments.length === 0;
 
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
-      event.preventDefault();
-      box.current?.querySelector("textarea")?.focus();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, []);
+  useKeys(forCharacter("/", () => box.current?.querySelector("textarea")?.focus()));
 
   useEffect(() => {
     if (focus > 0) box.current?.querySelector("textarea")?.focus();
@@ -92,7 +84,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
 
   const submit = () => {
     if (empty || away) return;
-    queue.add({ text, attachments, selected, variants, models: builders });
+    queue.outbox.add({ text, attachments, selected, variants, models: builders });
     setText("");
     setAttachments([]);
     onClear();
@@ -103,7 +95,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
     box.current?.querySelector("textarea")?.focus();
   };
   const edit = (change: QueuedChange) => {
-    if (queue.remove(change.id) !== null) putBack(change.text, change.attachments);
+    if (queue.outbox.remove(change.id) !== null) putBack(change.content.text, change.content.attachments);
   };
   return (
     <div className="composer" ref={box}>
@@ -114,16 +106,16 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
             <li key={change.id}>
               <div className="row">
                 <span className={`badge ${change.status === "failed" ? "bad" : ""}`}>{STATUS_LABELS[change.status]}</span>
-                <span className="grow truncate" title={change.text}>
-                  {change.text || "A picture"}
+                <span className="grow truncate" title={change.content.text}>
+                  {change.content.text || "A picture"}
                 </span>
                 {change.status === "failed" && (
                   <>
-                    <IconButton small icon="reload" label="Send this change again" disabled={away} onClick={() => queue.sendAgain(change.id)} />
+                    <IconButton small icon="reload" label="Send this change again" disabled={away} onClick={() => queue.outbox.sendAgain(change.id)} />
                     <IconButton small icon="edit" label="Edit this change" onClick={() => edit(change)} />
                   </>
                 )}
-                {change.status !== "sending" && <IconButton small icon="close" label="Remove this change" onClick={() => queue.remove(change.id)} />}
+                {change.status !== "sending" && <IconButton small icon="close" label="Remove this change" onClick={() => queue.outbox.remove(change.id)} />}
               </div>
               {change.status === "failed" && (
                 <p className="queue-reason" role="alert">

@@ -1,12 +1,13 @@
 /** The files of a variant: a tree, an editor that saves a new version, and the difference to any other version. */
 
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
 import { copyWithToast } from "../parts/clipboard";
 import { useKeptValue } from "../parts/kept";
+import { useKeys, withControl } from "../parts/keys";
 import { showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
@@ -33,7 +34,7 @@ export function Code({ project, base, variant, file, away, onChanged, onSave }: 
   const running = isRunning(variant);
   const followed = useFollowed(running ? variant.session : null);
   const place = `${base.version}.${base.variant}`;
-  const listed = useFetched(running ? null : `${variant.session} files`, () => projects.files(project.id, base));
+  const listed = useFetched(running ? null : `files of ${project.id} ${variant.session}`, () => projects.files(project.id, base));
   const [chosen, setChosen] = useState<string | null>(file);
   const [edits, setEdits] = useKeptValue<Edits>(`edits:${project.id}:${place}`, NONE);
   const [against, setAgainst] = useState("");
@@ -42,7 +43,7 @@ export function Code({ project, base, variant, file, away, onChanged, onSave }: 
   const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
   const picked = chosen !== null && paths.includes(chosen) ? chosen : null;
   const path = picked ?? (paths.includes(variant.entry ?? "") ? variant.entry : null) ?? paths.find((file) => file.endsWith("index.html")) ?? paths[0] ?? null;
-  const stored = useFetched(running || path === null ? null : `${variant.session}/${path}`, () => textAt(projects.file(project.id, base, path ?? "")));
+  const stored = useFetched(running || path === null ? null : `file of ${project.id} ${variant.session} ${path}`, () => textAt(projects.file(project.id, base, path ?? "")));
   const text = running ? (drafts?.get(path ?? "")?.text ?? "") : stored.value;
   // The text of the file stays while the next state of it is loaded: an empty moment would be seen as a flash.
   const [last, setLast] = useState<{ path: string | null; text: string }>({ path: null, text: "" });
@@ -59,15 +60,7 @@ export function Code({ project, base, variant, file, away, onChanged, onSave }: 
     if (path === null) return;
     setEdits(({ [path]: _, ...others }) => (next === text ? others : { ...others, [path]: next }));
   };
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
-      event.preventDefault();
-      save();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  });
+  useKeys(withControl("s", save), { typing: true, dialogs: true });
   const copy = () => void copyWithToast(content ?? "");
   return (
     <div className="code-view">
@@ -139,7 +132,7 @@ function Versions({ project, place, value, onChange }: VersionsProps) {
 function Against({ project, against, path, text }: { project: string; against: string; path: string; text: string }) {
   const cut = against.lastIndexOf(".");
   const base: Base = { version: against.slice(0, cut), variant: Number(against.slice(cut + 1)) };
-  const other = useFetched(`${against}/${path}`, () => textAt(projects.file(project, base, path)).catch(() => ""));
+  const other = useFetched(`compared file of ${project} ${against} ${path}`, () => textAt(projects.file(project, base, path)).catch(() => ""));
   if (other.loading) return <div className="empty">Loading…</div>;
   return <Merge path={path} before={other.value ?? ""} after={text} />;
 }

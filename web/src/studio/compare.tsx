@@ -27,7 +27,7 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
   const [rendered, setRendered] = useState<{ src: string; ok: boolean } | null>(null);
   const target = project.targets?.[0];
   const done = variant.status === "completed";
-  const scored = useFetched(done && target ? `${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
+  const scored = useFetched(done && target ? `score of ${project.id} ${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
   if (target === undefined) return <div className="empty grow">There is no picture to compare with. Start a project from a screenshot to see the two side by side.</div>;
   if (!done) return <div className="empty grow">The comparison is made once the variant is done.</div>;
   const goal = projects.target(project.id, target.blob);

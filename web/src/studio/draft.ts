@@ -1,6 +1,6 @@
 /** The page that a variant is writing, as something a frame can show before it is done. */
 
-import type { Draft } from "../log/drafts";
+import type { Draft } from "@heald/client";
 
 /** Hosts whose libraries, fonts and placeholder pictures the server has itself, below the address of a preview. */
 const HOSTS =

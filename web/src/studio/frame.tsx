@@ -6,8 +6,8 @@
  * once it is painted. A page that is being written stays in its frame and is changed in place.
  */
 
+import type { Draft } from "@heald/client";
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
-import type { Draft } from "../log/drafts";
 import { asDocument } from "./draft";
 import { asPressedKey, type PressedKey } from "./preview_keys";
 import { asSelection, type Selection } from "./visual/picked_element";

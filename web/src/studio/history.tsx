@@ -80,7 +80,7 @@ function Changed({ project, version }: { project: string; version: VersionView }
   const variant = version.variants[version.chosen] ?? version.variants[0];
   const { base } = version;
   const isComparable = base !== null && variant !== undefined && !isRunning(variant);
-  const diff = useFetched(isComparable ? `${version.id}.${variant.index}` : null, () =>
+  const diff = useFetched(isComparable ? `diff of ${project} ${version.id}.${variant.index}` : null, () =>
     projects.diff(project, { version: version.id, variant: variant?.index ?? 0 }, base ?? { version: "", variant: 0 }),
   );
   if (!isComparable || diff.value === null) return null;

@@ -5,6 +5,7 @@ import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptValue } from "../parts/kept";
+import { useKeys } from "../parts/keys";
 import { isNarrow, useNarrow } from "../parts/narrow";
 import { Segmented } from "../parts/segmented";
 import { showToast } from "../parts/toasts";
@@ -132,16 +133,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     },
     [onSelected, onLost, onPage, pages, finished, escape],
   );
-  useEffect(() => {
-    if (!full && !selecting) return undefined;
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
-      event.preventDefault();
-      escape();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [full, selecting, escape]);
+  useKeys({ Escape: escape }, { isActive: full || selecting, typing: true, dialogs: true });
   const reload = () => {
     setStopped(false);
     setCount(count + 1);

@@ -1,6 +1,6 @@
 /** The beginning: a prompt box, and what was made before. What is written or attached here stays until it is used. */
 
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { type Attachment, readFiles } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { unsentAttachments, unsentText } from "../chat/unsent";
@@ -16,18 +16,18 @@ import { closeTour, useTour } from "../shell/first_visit";
 import { useRecent } from "../shell/listed";
 import { address, go } from "../shell/route";
 import { AGENT_STEPS, STUDIO_STEPS, Tour } from "../shell/tour";
-import { models, projects, type Prompt, type ProjectView, studio, type StudioView } from "../wire/api";
+import { models, projects, type ProjectView, studio, type StudioView } from "../wire/api";
 import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
+import { buildPlanOf } from "./build_plan";
 import { designSystems } from "./calls";
-import { canDraft, DraftSwitch } from "./draft_switch";
+import { DraftSwitch } from "./draft_switch";
 import { Frame } from "./frame";
 import { Gallery } from "./gallery";
 import { ModelChoice } from "./model_choice";
-import { type Hint, NO_HINT, PictureHint, usesConverter, withHint } from "./picture_hint";
-import { isFigma, isPage, promptOf } from "./prompt";
+import { type Hint, NO_HINT, PictureHint } from "./picture_hint";
+import { isPage } from "./prompt";
 import { canRecord, Recorder, Storyboard } from "./recorder";
-import { modelsNamed, usualModelsOf } from "./usual_models";
 
 type Mode = "design" | "assist";
 
@@ -108,7 +108,6 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [width, setWidth] = useKeptValue<number>("capture-width", 0);
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
-  const [isRequested, setIsRequested] = useState(false); // somebody pressed Enter before the offer was there
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [draft, setDraft] = useKeptValue<boolean>("draft-first", false);
   const [hint, setHint] = useState<Hint>(NO_HINT); // of these pictures alone
@@ -117,44 +116,30 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const design = systems.value?.find((candidate) => candidate.id === system);
   const [busy, setBusy] = useState(false);
   const away = useAway();
-  const chosen = remembered.filter((name) => offer?.models.some((model) => model.name === name) ?? false);
-  const usualModels = usualModelsOf(offer, hasPictures(promptOf(text, attachments)));
-  const builders = modelsNamed(offer, chosen.length > 0 ? chosen : usualModels);
-  const stacks = offer?.stacks.filter((candidate) => builders.every((model) => !model.stacks || model.stacks.includes(candidate.name))) ?? [];
-  const usual = offer?.defaults.stack ?? "";
-  const built = stacks.some((candidate) => candidate.name === stack) ? stack : stacks.some((candidate) => candidate.name === usual) ? usual : (stacks[0]?.name ?? "");
-  const count = variants || chosen.length || offer?.defaults.variants_create || 4;
-  const several = attachments.filter((attachment) => attachment.kind === "image").length > 1;
-  const prompt = promptOf(text, attachments, eachPage && built !== "svg");
-  const picturesAlone = hasPictures(prompt) && prompt.videos === undefined;
-  const drafts = picturesAlone && canDraft(offer?.models ?? [], builders, built);
-  const hints = prompt.images !== undefined && prompt.html === undefined && usesConverter(builders, drafts && draft);
-  const asked = hints ? withHint(prompt, hint) : prompt;
-  const empty = text.trim() === "" && attachments.length === 0;
-  const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
-  const isLink = isFigma(prompt.figma ?? "");
-  const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined && !isLink;
-  const talkers = modelsNamed(offer, chosen.length > 0 ? chosen : usualModelsOf(offer, false));
-  const noWords = talkers.length > 0 && talkers.every((model) => model.text === false);
-  const noToken = isLink && offer !== null && offer.figma === "";
-  const refused = (wordsOnly && noWords) || noToken;
+  const choices = { text, attachments, stack, models: remembered, variants, eachPage, draft, hint };
+  const plan = buildPlanOf(offer, choices);
+  const { prompt, chosen, usualModels, noWords, imports, refused } = plan;
   const attach = async (file: File) => {
     const { read, refused: reasons } = await readFiles([file]);
     for (const reason of reasons) showToast(reason, "error");
     setAttachments((current) => [...current.filter((attachment) => attachment.kind !== "video"), ...read]);
   };
   const create = async () => {
-    if (empty || busy || refused || away) return;
-    setIsRequested(offer === null);
-    if (offer === null) return;
+    if (plan.empty || busy || refused || away) return;
     setBusy(true);
     try {
+      // Somebody may press Enter before the offer is there.
+      const { prompt: asked, ...build } = offer === null ? buildPlanOf(await studio(), choices) : plan;
+      if (build.refused) {
+        setBusy(false); // the page says why as soon as it has the offer
+        return;
+      }
       const project = await projects.create({
         prompt: asked.url === undefined ? asked : { ...asked, capture: { ...(width === 0 ? {} : { width }), full_page: whole } },
-        ...(prompt.html === undefined ? { stack: built } : {}),
-        variants: count,
-        ...(chosen.length > 0 ? { models: chosen } : {}),
-        ...(drafts && draft ? { draft: true } : {}),
+        ...(asked.html === undefined ? { stack: build.stack } : {}),
+        variants: build.variants,
+        ...(build.chosen.length > 0 ? { models: build.chosen } : {}),
+        ...(build.canDraft && draft ? { draft: true } : {}),
         ...(design === undefined ? {} : { design_system: design.content }),
       });
       setText((current) => unsentText(current, text));
@@ -166,15 +151,12 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       setBusy(false);
     }
   };
-  useEffect(() => {
-    if (isRequested && offer !== null) void create();
-  });
   return (
     <div className="start-box" id="begin">
       <Box
         tall
         roles
-        pages={eachPage && built !== "svg"}
+        pages={plan.eachPage}
         autoFocus
         label="What to build"
         placeholder={noWords ? "Paste or drop a screenshot, paste the code of a page, or enter its address…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
@@ -186,7 +168,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         asFile={(pasted) => (isPage(pasted) ? "pasted.html" : null)}
         onSubmit={() => void create()}
         submit={
-          <Button look="primary" disabled={empty || busy || refused || away || offer === null} onClick={() => void create()}>
+          <Button look="primary" disabled={plan.empty || busy || refused || away || offer === null} onClick={() => void create()}>
             {busy ? <span className="spinner" aria-hidden="true" /> : null}
             {imports ? "Import" : "Build"}
           </Button>
@@ -194,19 +176,19 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       >
         {!imports && (
           <>
-            <select className="select" aria-label="Stack" value={built} onChange={(event) => setStack(event.target.value)}>
-              {stacks.map((candidate) => (
+            <select className="select" aria-label="Stack" value={plan.stack} onChange={(event) => setStack(event.target.value)}>
+              {plan.stacks.map((candidate) => (
                 <option key={candidate.name} value={candidate.name}>
                   {candidate.label}
                 </option>
               ))}
             </select>
             <ModelChoice models={offer?.models ?? []} usual={usualModels} chosen={chosen} onChange={setRemembered} />
-            {drafts && <DraftSwitch checked={draft} onChange={setDraft} />}
-            {hints && <PictureHint hint={hint} onChange={setHint} />}
+            {plan.canDraft && <DraftSwitch checked={draft} onChange={setDraft} />}
+            {plan.canHint && <PictureHint hint={hint} onChange={setHint} />}
             <label className="row variants-count">
               <span className="faint">Variants</span>
-              <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
+              <select className="select" value={plan.variants} onChange={(event) => setVariants(Number(event.target.value))}>
                 {[1, 2, 3, 4, 5, 6].map((count) => (
                   <option key={count} value={count}>
                     {count}
@@ -214,7 +196,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 ))}
               </select>
             </label>
-            {several && built !== "svg" && (
+            {plan.several && plan.stack !== "svg" && (
               <label className="row">
                 <input type="checkbox" checked={eachPage} onChange={(event) => setEachPage(event.target.checked)} />
                 <span className="faint">Each picture a page</span>
@@ -255,7 +237,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         .map((attachment) => (
           <Storyboard key={attachment.id} id={attachment.id} data={attachment.data} />
         ))}
-      {noToken ? (
+      {plan.noToken ? (
         <p className="note warning" role="alert">
           <Icon name="alert" size={14} />
           <span>
@@ -283,16 +265,11 @@ function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords
   );
 }
 
-/** Whether a new page is built from pictures: attached ones, a recording, or a page or frame that is captured. */
-function hasPictures(prompt: Prompt): boolean {
-  if (prompt.html !== undefined) return false; // its code is changed
-  return prompt.images !== undefined || prompt.videos !== undefined || prompt.url !== undefined || isFigma(prompt.figma ?? "");
-}
-
 const MOST = 8;
 
 function RecentProjects() {
   const recent = useRecent();
+  const [earlier] = useState(recent); // listed before this view was opened: somebody may have deleted one of them since
   if (recent === null || recent.projects.length === 0) return null;
   return (
     <section className="start-section" aria-labelledby="recent">
@@ -300,7 +277,7 @@ function RecentProjects() {
       <div className="project-grid">
         {recent.projects.slice(0, MOST).map((project) => (
           <a key={project.id} className="project-card" href={address("project", project.id)}>
-            <Thumbnail project={project} />
+            <Thumbnail project={project} isLoaded={recent !== earlier} />
             <span className="truncate">{project.title || "Untitled"}</span>
             <span className="faint">{ago(project.updated)}</span>
           </a>
@@ -311,12 +288,12 @@ function RecentProjects() {
 }
 
 /** The newest version that has a page. */
-function Thumbnail({ project }: { project: ProjectView }) {
+function Thumbnail({ project, isLoaded }: { project: ProjectView; isLoaded: boolean }) {
   const variants = (project.versions ?? []).map((version) => version.variants[version.chosen] ?? version.variants[0]);
   const finished = variants.findLast((variant) => variant?.status === "completed");
   return (
     <span className="project-thumb" aria-hidden="true">
-      {finished === undefined ? <Icon name="grid" size={24} /> : <Frame inert source={{ src: finished.preview }} title={project.title} />}
+      {finished === undefined || !isLoaded ? <Icon name="grid" size={24} /> : <Frame inert source={{ src: finished.preview }} title={project.title} />}
     </span>
   );
 }

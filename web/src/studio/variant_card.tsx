@@ -1,8 +1,8 @@
 /** One of several agents at the same request: a small live picture, and how it is doing. */
 
+import { totalOf } from "@heald/client";
 import { memo, useState } from "react";
 import { Elapsed } from "../chat/elapsed";
-import { totalOf } from "../log/usage";
 import { Steps } from "../chat/branch_steps";
 import { Button, IconButton } from "../parts/button";
 import { duration, inPlainWords, money, tokens, wholePercent } from "../parts/format";

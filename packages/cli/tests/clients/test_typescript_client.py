@@ -144,3 +144,9 @@ async def test_a_stream_that_is_cut_goes_on_after_the_last_event(package: Path, 
     for transport in ("sse", "websocket"):
         expected = {"status": "completed", "cuts": 4, "doubled": 0, "missing": 0, "same": True}
         assert flows[transport] == expected, transport
+
+
+async def test_a_store_has_every_event_once_and_its_messages_arrive_once(package: Path, tmp_path: Path) -> None:
+    async with _serving(tmp_path) as url:
+        store = (await _run(package, url, "store"))["store"]
+    assert store == {"sent": True, "same": True, "requests": 1, "cuts": 4, "lost": 1}

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from page_support import LONG, Visit
-from playwright.async_api import Request, expect
+from playwright.async_api import Request, Route, expect
 
 
 async def test_everything_is_asked_for_once_when_the_page_is_opened(first_visit: Visit) -> None:
@@ -70,6 +70,32 @@ async def test_what_was_listed_stays_while_the_server_does_not_answer(first_visi
         await page.evaluate("location.hash = '#/settings'")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
     await expect(entry).to_be_visible()
+
+
+async def test_a_message_whose_response_was_lost_arrives_once(visit: Visit) -> None:
+    page = visit.page
+    visit.expected.append("ERR_FAILED")
+    await visit.ask("markdown please")
+    await visit.done()
+    lost = 0
+
+    async def lose(route: Route) -> None:
+        nonlocal lost
+        await route.fetch()  # the server has it
+        lost += 1
+        await route.abort()
+
+    await page.route("**/messages", lose)
+    await visit.send_message("the second message")
+    waiting = page.get_by_role("list", name="Waiting requests")
+    await expect(waiting).to_contain_text("The server cannot be reached.")
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("the second message")
+    await page.unroute_all()
+    await expect(waiting).to_have_count(0)
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    await visit.done(2)
+    await expect(visit.log.get_by_text("the second message", exact=True)).to_have_count(1)
+    assert lost
 
 
 async def test_the_address_with_the_token_signs_in_a_page_that_is_open(first_visit: Visit) -> None:

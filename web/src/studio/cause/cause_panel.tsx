@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function CausePanel({ project, base, path, page, models, selecting, onSelecting, onBack, onClose }: Props) {
-  const fetched = useFetched(`${project} ${base.version}.${base.variant} ${page} ${path}`, () => projects.cause(project, base, path, page));
+  const fetched = useFetched(`cause ${project} ${base.version}.${base.variant} ${page} ${path}`, () => projects.cause(project, base, path, page));
   const cause = fetched.value;
   return (
     <aside className="cause-panel" aria-label="Where it comes from" onKeyDown={(event) => event.key === "Escape" && onClose()}>

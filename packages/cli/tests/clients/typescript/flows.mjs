@@ -1,6 +1,6 @@
 // Flows over @heald/client against a running server, named by the arguments. Prints one line of JSON: what each found.
 import { createServer, connect } from "node:net";
-import { ApiError, HealdClient } from "@heald/client";
+import { ApiError, HealdClient, LiveStore } from "@heald/client";
 
 const [url, token, ...names] = process.argv.slice(2);
 const client = new HealdClient({ url, token });
@@ -54,6 +54,32 @@ async function resumed(transport) {
 }
 
 const flows = {
+  async store() {
+    const [proxy, losing] = [await cuttingProxy(6000, 4), await cuttingProxy(1, 1)];
+    const session = await client.createSession({});
+    const store = new LiveStore(new HealdClient({ url: proxy.address, token }));
+    store.open();
+    const ended = new Promise((resolve) => {
+      store.subscribe(session.id, () => {
+        const { conversation, complete } = store.at(session.id);
+        if (complete && conversation.turns > 0) resolve(conversation);
+      });
+    });
+    store.follow(session.id);
+    const sent = await new LiveStore(new HealdClient({ url: losing.address, token })).send(session.id, "long"); // its first response is lost
+    const conversation = await ended;
+    store.close();
+    proxy.close();
+    losing.close();
+    const log = [];
+    for await (const event of session.events()) {
+      log.push(event);
+      if (event.type === "exchange_response") break;
+    }
+    const same = JSON.stringify(conversation.events) === JSON.stringify(log);
+    const requests = (await session.messages()).messages.filter((message) => message.role === "user").length;
+    return { sent, same, requests, cuts: proxy.cuts(), lost: losing.cuts() };
+  },
   async turns() {
     const session = await client.createSession({ title: "Flows" });
     const first = await session.run("one");

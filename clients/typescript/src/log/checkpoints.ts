@@ -1,8 +1,8 @@
 /** The checkpoints of a conversation: one before each request, with what the agent did for it. */
 
-import { textOf } from "./content";
-import type { FileChange } from "./event";
-import type { Item, ToolItem } from "./item";
+import { textOf } from "../content.js";
+import type { FileChange } from "../events.js";
+import type { Item, ToolItem } from "./item.js";
 
 export interface Checkpoint {
   key: string;

@@ -1,7 +1,7 @@
 /** What a conversation shows, one thing after the other. An item that changes is replaced, never changed. */
 
-import type { ErrorInfo, JsonObject, Message, ToolResult, ToolStatus } from "./content";
-import type { ApprovalRequest, ExchangeEnd, FileChange, Question, Source } from "./event";
+import type { ErrorInfo, JsonObject, Message, ToolResult, ToolStatus } from "../content.js";
+import type { ApprovalRequest, ExchangeEnd, FileChange, Question, Source } from "../events.js";
 
 interface Placed {
   /** Stays the same as long as the item is shown. */

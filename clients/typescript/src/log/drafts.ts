@@ -1,6 +1,6 @@
 /** Files as the model writes them, before and after their tool has run. */
 
-import type { LogEvent } from "./event";
+import type { LogEvent } from "../events.js";
 
 export interface Draft {
   path: string;

@@ -1,9 +1,9 @@
 /** What a person sees of a log: a list of items, folded from the events. */
 
-import type { ToolResult } from "./content";
-import type { LogEvent, Payloads, Source } from "./event";
-import { Drafts } from "./drafts";
-import type { Item, NoticeItem, TextItem, ThinkingItem, ToolItem } from "./item";
+import type { ToolResult } from "../content.js";
+import type { LogEvent, Payloads, Source } from "../events.js";
+import { Drafts } from "./drafts.js";
+import type { Item, NoticeItem, TextItem, ThinkingItem, ToolItem } from "./item.js";
 
 type Open = TextItem | ThinkingItem | ToolItem;
 

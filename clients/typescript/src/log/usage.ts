@@ -1,8 +1,6 @@
 /** Tokens, in buckets that do not overlap. A bucket that is missing is unknown, which is not zero. */
 
-import type { Usage } from "@heald/client";
-
-export type { Usage };
+import type { Usage } from "../content.js";
 
 const BUCKETS = ["input", "cache_read", "cache_write", "output", "reasoning"] as const;
 

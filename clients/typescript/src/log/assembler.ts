@@ -1,6 +1,6 @@
 /** From deltas to the message that is being written. */
 
-import type { LogEvent } from "./event";
+import type { LogEvent } from "../events.js";
 
 interface OpenBlock {
   kind: "text" | "refusal" | "thinking" | "tool";

@@ -1,12 +1,7 @@
-// @vitest-environment jsdom
+import { Conversation, fold, HealdClient, LiveStore, type LogEvent } from "@heald/client";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Live } from "../src/live/live";
-import { paced } from "../src/live/hooks";
-import { Conversation, fold } from "../src/log/conversation";
-import type { LogEvent } from "../src/log/event";
-import { openSocket } from "../src/wire/socket";
 
 const NAMES = ["files", "retried", "rewound", "asked", "steered", "queued"];
 
@@ -84,9 +79,24 @@ class Line {
   }
 }
 
-function followed(log: LogEvent[]): { live: Live; session: string } {
+/** The requests that a server received, and how it answers the next ones. */
+const requests: { path: string; body: string }[] = [];
+let answer: (path: string) => Promise<Response> = () => Promise.reject(new TypeError("no network"));
+
+function opened(): LiveStore {
+  const send = (path: unknown, init?: RequestInit) => {
+    requests.push({ path: String(path), body: String(init?.body ?? "") });
+    return answer(String(path));
+  };
+  const client = new HealdClient({ url: "http://heald.test/", WebSocket: Line as unknown as typeof WebSocket, fetch: send as typeof fetch });
+  const store = new LiveStore(client);
+  store.open();
+  return store;
+}
+
+function followed(log: LogEvent[]): { live: LiveStore; session: string } {
   Line.log = log;
-  const live = new Live(openSocket());
+  const live = opened();
   const session = log[0]?.session ?? "";
   live.follow(session);
   return { live, session };
@@ -94,16 +104,13 @@ function followed(log: LogEvent[]): { live: Live; session: string } {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.stubGlobal("WebSocket", Line);
+  requests.length = 0;
   Line.lines = [];
   Line.end = null;
   Line.cuts = 0;
 });
 
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe.each(NAMES)("%s", (name) => {
   const log = eventsOf(name);
@@ -156,7 +163,7 @@ test("what comes in a moment is shown at once, together", async () => {
   Line.chance = chances(1);
   const { live, session } = followed(log);
   let shown = 0;
-  live.listen(session, () => (shown += 1));
+  live.subscribe(session, () => (shown += 1));
   await vi.advanceTimersByTimeAsync(10_000);
   const before = shown;
   const more = Array.from({ length: 100 }, (_, at) => ({ ...log[0], seq: log.length + 1 + at, type: "conversation_thinking", data: {} }));
@@ -175,7 +182,7 @@ test("events of agents that work for a session are told apart in one batch", asy
   const own = { ...log[0], seq: log.length + 1, type: "conversation_thinking", data: {} };
   const thinking = { ...own, session: "other", seq: 2 };
   Line.lines[0]?.onmessage({ data: JSON.stringify({ type: "events", events: [request, own, thinking] }) });
-  expect(live.delegateOf("call-1")).toBe("other");
+  expect(live.delegates.sessionOf("call-1")).toBe("other");
   expect(live.at("other")?.conversation.seq).toBe(2);
   expect(live.at(session)?.conversation.seq).toBe(log.length + 1);
 });
@@ -223,15 +230,13 @@ test("the events that a session lacks are read, and those that arrive meanwhile 
   const agent = log.map((event) => strayOf("agent", event));
   const arrive = (events: LogEvent[]) => Line.lines[0]?.onmessage({ data: JSON.stringify({ type: "events", events }) });
   arrive(agent.slice(10, 12));
-  const cursors: number[] = [];
-  const read = async (_: string, after: number) => {
-    cursors.push(after);
-    if (after >= 20) return [];
+  answer = async (path) => {
+    const after = Number(new URL(path).searchParams.get("after"));
     if (after === 10) arrive(agent.slice(12));
-    return agent.slice(after, after + 10);
+    return Response.json({ events: after >= 20 ? [] : agent.slice(after, after + 10), last_seq: 0 });
   };
-  await Promise.all([live.readMissing("agent", read), live.readMissing("agent", read)]);
-  expect(cursors).toEqual([0, 10, 20]);
+  await Promise.all([live.readMissing("agent"), live.readMissing("agent")]);
+  expect(requests.map(({ path }) => new URL(path).searchParams.get("after"))).toEqual(["0", "10", "20"]);
   expect(live.isWhole("agent")).toBe(true);
   expect(live.at("agent")?.conversation.events).toEqual(agent);
 });
@@ -245,7 +250,7 @@ test("sessions that nobody looks at are forgotten, the oldest first", async () =
     const leave = live.follow(name);
     leave();
   };
-  const unlisten = live.listen("watched", () => undefined);
+  const unlisten = live.subscribe("watched", () => undefined);
   visit("watched");
   for (let at = 0; at < 40; at += 1) visit(`visited-${at}`);
   const stayed = Array.from({ length: 40 }, (_, at) => `visited-${at}`).filter((name) => live.at(name) !== undefined);
@@ -256,26 +261,143 @@ test("sessions that nobody looks at are forgotten, the oldest first", async () =
   expect(live.at("watched")).toBeUndefined();
 });
 
-describe("pace", () => {
-  test("calls at once, then seldom, and never forgets the last", () => {
-    const calls: number[] = [];
-    const { want } = paced(() => calls.push(performance.now()), 100);
-    const start = performance.now();
-    for (let at = 0; at < 25; at += 1) {
-      want();
-      vi.advanceTimersByTime(10);
-    }
-    vi.advanceTimersByTime(500);
-    expect(calls.map((time) => time - start)).toEqual([0, 100, 200, 300]);
-  });
+test("a value is the same until it is published, and another one after that", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live, session } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  const before = live.at(session);
+  let published: unknown;
+  live.subscribe(session, () => (published = live.at(session)));
+  Line.lines[0]?.onmessage({ data: JSON.stringify({ ...log[0], seq: log.length + 1, type: "conversation_thinking", data: {} }) });
+  expect(live.at(session)).toBe(before);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(published).not.toBe(before);
+  expect(live.at(session)).toBe(published);
+  expect(live.at(session)?.conversation).toBe(before?.conversation);
+});
 
-  test("is over when it is stopped", () => {
-    const call = vi.fn();
-    const { want, stop } = paced(call, 100);
-    want();
-    want();
-    stop();
-    vi.advanceTimersByTime(1_000);
-    expect(call).toHaveBeenCalledTimes(1);
-  });
+test("what changes is published with the next frame, while somebody sees it", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  Line.log = log;
+  let isVisible = true;
+  const frames: (() => void)[] = [];
+  const pacing = {
+    isVisible: () => isVisible,
+    onFrame(this: unknown, callback: () => void) {
+      if (this !== undefined && this !== pacing) throw new TypeError("Illegal invocation"); // as in a browser
+      frames.push(callback);
+    },
+  };
+  const client = new HealdClient({ url: "http://heald.test/", WebSocket: Line as unknown as typeof WebSocket });
+  const live = new LiveStore(client, { isVisible: pacing.isVisible, onFrame: pacing.onFrame });
+  const session = log[0]?.session ?? "";
+  let published = 0;
+  live.subscribe(session, () => (published += 1));
+  live.open();
+  live.follow(session);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([published, frames.length]).toEqual([0, 1]);
+  frames.pop()?.();
+  expect(published).toBe(1);
+  isVisible = false;
+  Line.lines[0]?.onmessage({ data: JSON.stringify({ ...log[0], seq: log.length + 1, type: "conversation_thinking", data: {} }) });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([published, frames.length]).toEqual([2, 0]);
+});
+
+test("the sub-agent of a call is asked for until the server answers, and its log is read", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  answer = () => Promise.reject(new TypeError("no network"));
+  let changes = 0;
+  const leave = live.delegates.follow("parent", "call-1", () => (changes += 1));
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(live.delegates.at("call-1")).toBeUndefined();
+  answer = async (path) => {
+    if (path.endsWith("/delegates")) return Response.json({ delegates: [{ session: "agent", call_id: "call-1" }] });
+    return Response.json({ events: log.slice(Number(new URL(path).searchParams.get("after"))).map((event) => strayOf("agent", event)), last_seq: 0 });
+  };
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(live.delegates.at("call-1")?.conversation.events).toHaveLength(log.length);
+  expect(changes).toBeGreaterThan(0);
+  leave();
+  const count = requests.length;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(requests).toHaveLength(count);
+});
+
+const bodies = () => requests.map(({ body }) => JSON.parse(body) as { text: string; client_request_id: string; when_busy: string });
+const accepted = () => Promise.resolve(Response.json({ exchange: "ex_1", request: "ex_1" }));
+
+test("messages go out in their order, one at a time", async () => {
+  const live = opened();
+  let accept: (() => void)[] = [];
+  answer = () => new Promise((resolve) => accept.push(() => void accepted().then(resolve)));
+  const outcomes = [live.send("s1", "A"), live.send("s1", "B", "steer"), live.send("s2", "C")];
+  expect(bodies().map(({ text }) => text)).toEqual(["A", "C"]);
+  accept.forEach((call) => call());
+  await vi.advanceTimersByTimeAsync(1);
+  accept.forEach((call) => call());
+  expect(await Promise.all(outcomes)).toEqual([true, true, true]);
+  expect(bodies().map(({ text, when_busy }) => `${text} ${when_busy}`)).toEqual(["A queue", "C queue", "B steer"]);
+  expect(live.outbox("s1").entries).toEqual([]);
+});
+
+test("a message whose response is lost is sent again with its own id", async () => {
+  const live = opened();
+  answer = () => Promise.reject(new TypeError("no network"));
+  const outcome = live.send("s1", "A");
+  await vi.advanceTimersByTimeAsync(1);
+  expect(live.outbox("s1").entries).toMatchObject([{ status: "waiting", reason: "The server cannot be reached. It may have been stopped." }]);
+  answer = accepted;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await outcome).toBe(true);
+  const ids = bodies().map(({ client_request_id: id }) => id);
+  expect(ids.length).toBeGreaterThan(1);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test("a refused message raises the refusal, and the next one is sent", async () => {
+  const live = opened();
+  answer = () => Promise.resolve(Response.json({ error: { code: "busy", message: "It works." } }, { status: 409 }));
+  const refused = live.send("s1", "A", "refuse");
+  const next = live.send("s1", "B");
+  await expect(refused).rejects.toMatchObject({ code: "busy", message: "It works." });
+  answer = accepted;
+  await expect(next).rejects.toMatchObject({ code: "busy" });
+  expect(await live.send("s1", "C")).toBe(true);
+});
+
+test("a message that is removed while it waits is not sent", async () => {
+  const live = opened();
+  answer = () => Promise.reject(new TypeError("no network"));
+  const outcome = live.send("s1", "A");
+  await vi.advanceTimersByTimeAsync(1);
+  answer = accepted;
+  const count = requests.length;
+  const [entry] = live.outbox("s1").entries;
+  live.outbox("s1").remove(entry?.id ?? 0);
+  expect(await outcome).toBe(false);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(requests).toHaveLength(count);
+});
+
+test("nothing is published or sent after the store was closed", async () => {
+  const log = eventsOf("files");
+  Line.chance = chances(1);
+  const { live, session } = followed(log);
+  await vi.advanceTimersByTimeAsync(10_000);
+  answer = () => Promise.reject(new TypeError("no network"));
+  void live.send(session, "A");
+  let published = 0;
+  live.subscribe(session, () => (published += 1));
+  await vi.advanceTimersByTimeAsync(1);
+  live.close();
+  const count = requests.length;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([published, requests.length]).toEqual([0, count]);
 });

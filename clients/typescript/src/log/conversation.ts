@@ -4,14 +4,13 @@
  * `fold` changes the state in place, for a log has tens of thousands of events; whoever shows it looks at `version`.
  */
 
-import { Assembler } from "./assembler";
-import { Branches, type Crossing } from "./branches";
-import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult } from "./content";
-import type { ApprovalRequest, ClientCall, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
-import { Transcript } from "./transcript";
-import { addUsage, type Usage } from "./usage";
-
-export type Status = "idle" | "thinking" | "responding" | "working" | "waiting";
+import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult, type Usage } from "../content.js";
+import type { ApprovalRequest, ClientCall, ExchangeEnd, FileChange, LogEvent, Question } from "../events.js";
+import type { SessionStatus } from "../snapshot.js";
+import { Assembler } from "./assembler.js";
+import { Branches, type Crossing } from "./branches.js";
+import { Transcript } from "./transcript.js";
+import { addUsage } from "./usage.js";
 
 export interface ToolState {
   call: ToolCall;
@@ -28,7 +27,7 @@ export interface Queued {
 export class Conversation {
   version = 0;
   seq = 0;
-  status: Status = "idle";
+  status: SessionStatus = "idle";
   exchange: string | null = null;
   /** When the exchange that runs was asked for, in seconds. */
   began = 0;

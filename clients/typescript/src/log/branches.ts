@@ -3,7 +3,7 @@
  * are still in the log, and rewinding to the end of one brings it back with all that followed.
  */
 
-import type { LogEvent } from "./event";
+import type { LogEvent } from "../events.js";
 
 interface Branch {
   /** The event of its request. */

@@ -1,0 +1,12 @@
+/** The page's store of conversations: at the pace of the display, with a connection that is looked after. */
+
+import { LiveStore } from "@heald/client";
+import { client } from "../wire/rest";
+import { keepConnected } from "../wire/socket";
+
+export function openStore(): LiveStore {
+  const store = new LiveStore(client, { isVisible: () => document.visibilityState === "visible", onFrame: (callback) => requestAnimationFrame(callback) });
+  store.open();
+  keepConnected(store.socket);
+  return store;
+}
