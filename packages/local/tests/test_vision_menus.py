@@ -1,13 +1,13 @@
 """Menus that are known by their words, and links around empty boxes that stand for pictures."""
 
-from heald_local.arrange.menus import find_menu_items
+from heald_local.arrange.menus import find_index_items, find_menu_items
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
 from heald_local.arrange.role_features import list_items
 from heald_local.arrange.semantics import mark_by_rules
 from heald_local.page import Node, walk_nodes
 from heald_pictures.elements import Box, Detection, TextElement
-from vision_pages import box, seen, text
+from vision_pages import box, picture, seen, text
 
 PROSE = "A long line of prose, number {}, that explains what to do with a boat now."
 
@@ -86,3 +86,22 @@ def test_the_empty_box_in_the_upper_left_corner_is_a_link_to_the_start_page() ->
 def test_an_empty_box_without_a_link_near_it_stays_as_it_is() -> None:
     page = seen(*_prose(80, 80, 4), box(80, 300, 340, 180, "#eeeeee"), *_prose(80, 520, 4), height=760)
     assert not any(_labels(page))
+
+
+def _index_length(page: Detection) -> int:
+    return len(find_index_items(list_items(mark_by_rules(nest(page), page))))
+
+
+def test_a_row_of_letters_is_an_index_also_where_some_were_not_read() -> None:
+    letters = [text(80 + 40 * at, 82, letter, 24) for at, letter in enumerate("ABCDEF")]
+    unread = [picture(320 + 40 * at, 84, 20, 22, at) for at in range(6)]
+    page = seen(*letters, *unread, *_prose(80, 200), height=640)
+    assert _index_length(page) == 12
+    assert len(_links(page)) == 12
+
+
+def test_few_letters_and_letters_at_uneven_distances_are_not_an_index() -> None:
+    few = [text(80 + 40 * at, 82, letter, 24) for at, letter in enumerate("ABCDEF")]
+    uneven = [text(80 + 40 * at * at, 82, letter, 24) for at, letter in enumerate("ABCDEFGHIJ")]
+    assert _index_length(seen(*few, *_prose(80, 200), height=640)) == 0
+    assert _index_length(seen(*uneven, *_prose(80, 200), width=4000, height=640)) == 0

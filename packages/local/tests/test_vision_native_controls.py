@@ -64,3 +64,21 @@ def test_a_small_square_in_the_native_colours_is_a_check_box_with_its_state() ->
     states = [(made.control.kind, made.control.on) for made in boxes if made.control is not None]
     assert states == [("checkbox", False), ("checkbox", True), ("radio", False)]
     assert [element.rect.x for element in pictures] == [100]
+
+
+def test_a_prompt_in_the_corner_of_a_framed_box_makes_a_text_area() -> None:
+    area = box(80, 200, 440, 100, "#ffffff", border=True)
+    assert _tags(area, text(92, 210, "Your message", 14, 400, "#555555")) == ["textarea"]
+    assert _tags(area, text(92, 210, "Harbour of Bergen", 14, 400, "#555555")) == []
+
+
+def test_a_low_framed_box_with_a_prompt_is_a_field() -> None:
+    frame = box(80, 200, 212, 20, "#ffffff", border=True)
+    assert _tags(frame, text(86, 203, "Search boats", 12, 400, "#555555")) == ["input"]
+    assert _tags(frame, text(86, 203, "Twelve boats", 12, 400, "#555555")) == []
+
+
+def test_words_that_name_what_is_typed_are_prompts_in_a_box_without_a_frame() -> None:
+    for words in ("Phone number", "Last name*", "Boat search", "Buscar..."):
+        assert _tags(box(80, 200, 300, 36, "#eaeaea"), text(92, 210, words, 14, 400, "#333333")) == ["input"]
+    assert _tags(box(80, 200, 300, 36, "#eaeaea"), text(92, 210, "Names of boats", 14, 400, "#333333")) == []

@@ -9,9 +9,10 @@ import pytest
 from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
+from heald_local.arrange.part import Part
 from heald_local.arrange.role_features import describe_items, list_items
 from heald_local.arrange.role_trees import RoleTrees, load_trees
-from heald_local.arrange.roles import _is_apart, _is_marked  # pyright: ignore[reportPrivateUsage]
+from heald_local.arrange.roles import _assign_text, _find_barred, _is_apart, _is_marked, _Roles  # pyright: ignore[reportPrivateUsage]
 from heald_local.arrange.semantics import mark_by_rules
 from heald_local.page import Node, walk_nodes
 from heald_pictures.elements import Detection, PictureElement
@@ -138,3 +139,22 @@ def test_a_copyright_is_not_a_link_whatever_the_rules_say() -> None:
     nodes = _nodes(seen(*prose, *foot, notice, height=1020))
     assert {node.tag for node in nodes if node.lines == (notice.text,)} == {"p"}
     assert {node.tag for node in nodes if node.lines == ("Boats",)} == {"a"}
+
+
+def test_only_the_name_right_before_a_value_is_not_a_link() -> None:
+    menu = [text(80 + 120 * at, 30, name, 15) for at, name in enumerate(("Boats", "Prices", "Crew"))]
+    name, value = text(700, 30, "Call us", 15), text(900, 30, "604 365 9120", 15)
+    prose = [text(80, 300 + 40 * at, LONG.format(at), 16) for at in range(6)]
+    page = seen(*menu, name, value, *prose, height=640)
+    body = mark_by_rules(nest(page), page)
+    items = list_items(body)
+    barred = _find_barred(body, items)
+    assert [item.text.text for item in items if item.text is not None and id(item.part) in barred] == ["Call us"]
+
+
+def test_all_words_of_a_sentence_that_is_a_link_are_in_links() -> None:
+    words = [Part("text", run.rect, text=run) for run in (text(80, 30, "Click here to"), text(190, 30, "register"))]
+    sentence = Part("text", Rect(80, 30, 180, 18), tuple(words), text=text(80, 30, "Click here to register"), tag="p")
+    for linked, tags in (([sentence], ["a", "a"]), ([words[1]], ["div", "a"])):
+        roles = _Roles(frozenset(map(id, linked)), frozenset(), {})
+        assert [run.tag for run in _assign_text(sentence, roles).children] == tags

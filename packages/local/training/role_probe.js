@@ -78,5 +78,14 @@
     }
   }
   const { scrollWidth: width, scrollHeight: height } = document.documentElement;
-  return { width, height, ground: channels(getComputedStyle(root).backgroundColor), lines, boxes, pictures, fields };
+  const isLoaded = (sheet) => {
+    try {
+      return sheet.cssRules.length > 0;
+    } catch {
+      return false; // of another origin
+    }
+  };
+  const links = [...document.querySelectorAll("link[rel=stylesheet]")];
+  const sheets = { sheets: links.length, loaded: links.filter((link) => link.sheet && isLoaded(link.sheet)).length };
+  return { width, height, ground: channels(getComputedStyle(root).backgroundColor), lines, boxes, pictures, fields, ...sheets };
 }

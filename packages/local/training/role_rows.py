@@ -1,21 +1,20 @@
 """Writes the rows that `train_roles.py` trains on: features of texts and pictures, and what the document says they are.
 
-    python role_rows.py ROWS FOLDER… [--read 20] [--every 4 --rest 1]
+    python role_rows.py ROWS DOCUMENTS… [--pictures FOLDER --detections KEPT]
 
-A folder holds pictures NAME.png with their documents NAME.html. `--read N` also reads the pictures of the first N pages
-with the converter itself (ten seconds each). `--every 4 --rest 1` uses only pages whose number modulo 4 is 1, in the
-first folder: the others are for measuring.
+DOCUMENTS are folders that `role_pages.py` wrote. With `--pictures`, the converter also reads the pictures of pages that
+FOLDER has as PAGE.png (ten seconds each), and keeps what it detected in KEPT; a picture that is there is not read again.
 """
 
 import argparse
-import asyncio
+import json
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
-from role_documents import PROBE, Document, detect_document
+from role_documents import Document, detect_document
 
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import trim_pictures
@@ -25,13 +24,10 @@ from heald_local.arrange.semantics import mark_by_rules
 from heald_local.see.detect import detect_elements
 from heald_pictures.elements import Detection
 from heald_pictures.rect import Rect
-from heald_studio.browser.browser import Browser
-from heald_studio.browser.page import Viewport
-from heald_studio.evaluate.page_document import serve_folder
 
 READ_WEIGHT = 2.0  # as in train_roles.py
+MOST_ALIKE, MOST_SHARED = 0.8, 0.4  # of the lines of two pages of one site, and of two sites; more, and one is a copy
 LEAST_COMMON = 0.3  # of an item, which elements of the document must cover
-WINDOW_HEIGHT = 720
 Columns = dict[str, list[Any]]
 
 
@@ -50,6 +46,7 @@ def add_rows(columns: Columns, page: str, detection: Detection, document: Docume
         columns["heading_usable"].append(usable and item.text is not None and item.sentence is None)
         columns["weights"].append(weight)
         columns["pages"].append(page)
+        columns["sites"].append(page.partition("/")[0])
 
 
 def _shares(item: Item, document: Document) -> dict[str, float] | None:
@@ -77,46 +74,59 @@ def _shares(item: Item, document: Document) -> dict[str, float] | None:
     return {role: share / total for role, share in covered.items()}
 
 
-async def read_pages(pictures: Sequence[Path], read: int) -> Columns:
-    names = ("features", "link", "heading", "link_usable", "heading_usable", "weights", "pages")
+class PageCopies:
+    """Tells pages that repeat another one."""
+
+    def __init__(self) -> None:
+        self._pages: list[tuple[str, frozenset[str]]] = []
+
+    def has(self, site: str, lines: Sequence[Document]) -> bool:
+        texts = frozenset(str(line["text"]) for line in lines)
+        for other, others in self._pages:
+            most = MOST_ALIKE if other == site else MOST_SHARED
+            if len(texts & others) > most * min(len(texts), len(others)):
+                return True
+        self._pages.append((site, texts))
+        return False
+
+
+def read_documents(paths: Sequence[Path], pictures: Path | None, detections: Path | None) -> Columns:
+    names = ("features", "link", "heading", "link_usable", "heading_usable", "weights", "pages", "sites")
     columns: Columns = {name: [] for name in names}
-    probe = (Path(__file__).parent / PROBE).read_text("utf-8").partition("\n")[2].rstrip()
-    browser = Browser(pages=1)
-    try:
-        for number, path in enumerate(pictures):
-            with Image.open(path) as image:
-                size = image.size
-            view = Viewport(size[0], min(size[1], WINDOW_HEIGHT))
-            rendering = await browser.render(serve_folder(path.parent), f"{path.stem}.html", view, probe=probe)
-            name = f"{path.parent.name}/{path.stem}"
-            add_rows(columns, name, detect_document(rendering.probed), rendering.probed, 1.0)
-            if number < read:
-                detection = detect_elements(rendering.picture, lambda _: None)
-                add_rows(columns, name, detection, rendering.probed, READ_WEIGHT)
-            print(f"{number + 1} of {len(pictures)}: {name}, {len(columns['pages'])} rows", flush=True)
-    finally:
-        browser.close()
+    copies = PageCopies()
+    for number, path in enumerate(paths):
+        document = json.loads(path.read_text("utf-8"))
+        page = document["page"]
+        if copies.has(page.partition("/")[0], document["lines"]):
+            continue
+        add_rows(columns, page, detect_document(document), document, 1.0)
+        picture = (pictures / page).with_suffix(".png") if pictures is not None else None
+        if picture is not None and detections is not None and picture.is_file():
+            add_rows(columns, page, _read(picture, detections / f"{picture.stem}.pickle"), document, READ_WEIGHT)
+        print(f"{number + 1} of {len(paths)}: {page}, {len(columns['pages'])} rows", flush=True)
     return columns
 
 
-def list_pictures(folders: Sequence[Path], every: int, rest: int) -> list[Path]:
-    pictures: list[Path] = []
-    for number, folder in enumerate(folders):
-        numbered = (path for path in folder.glob("*.png") if path.stem.isdecimal())
-        paired = (path for path in numbered if path.with_suffix(".html").is_file())
-        pictures += [path for path in sorted(paired) if number or int(path.stem) % every == rest]
-    return pictures
+def _read(picture: Path, detected: Path) -> Detection:
+    """Return what the converter detects on a picture, or detected before."""
+    if not detected.is_file():
+        detected.parent.mkdir(parents=True, exist_ok=True)
+        detected.write_bytes(pickle.dumps(detect_elements(picture.read_bytes(), lambda _: None)))
+    return pickle.loads(detected.read_bytes())
+
+
+def list_documents(folders: Sequence[Path]) -> list[Path]:
+    return [path for folder in folders for path in sorted(folder.glob("*/*.json"))]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--read", type=int, default=0)
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--rest", type=int, default=0)
+    parser.add_argument("documents", type=Path, nargs="+")
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--detections", type=Path)
     options = parser.parse_args()
-    columns = asyncio.run(read_pages(list_pictures(options.folders, options.every, options.rest), options.read))
+    columns = read_documents(list_documents(options.documents), options.pictures, options.detections)
     np.savez(options.rows, **{name: np.array(column) for name, column in columns.items()})
 
 

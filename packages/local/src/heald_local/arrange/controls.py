@@ -38,7 +38,11 @@ _RULED = 0.8  # the part of the width of a select or a field that the line above
 _WHITE, _NEAR_WHITE = "#ffffff", 6.0  # the fill of fields, and the distance of a colour from it
 _PALE_CONTRAST, _PALE_ROOM = (1.8, 3.6), 0.3  # of the words of an empty field, and the part of it behind them
 _PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
-_PROMPT = re.compile(r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b", re.IGNORECASE)
+_LOWEST_PROMPT = 18.0  # pixels of a framed field whose words ask for something
+_ASKS = r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b"
+_NAMES = r"(?:(?:first |last |full )?name|phone(?: number)?|zip(?: code)?|city|subject|message|comments?)\W*$"
+_SEARCHES = r"(?:\w+ search|buscar|pesquisar|suchen?|rechercher|zoeken|поиск|搜索|検索)\W*$"
+_PROMPT = re.compile(f"{_ASKS}|{_NAMES}|{_SEARCHES}", re.IGNORECASE)
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
 _HEX = re.compile(r"#[0-9a-f]{6}")
 _MAGNIFIERS = frozenset({"search", "magnifying-glass"})
@@ -113,6 +117,10 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     native = is_native_frame(box)
     if native or has_native_fill(box):
         low = LOWEST_NATIVE
+    elif box.border is not None and any(_PROMPT.match(text.text) for text in texts):
+        low = _LOWEST_PROMPT
+    if _asks_for_lines(part, box):
+        return _area(part, count)
     if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
         return part
     pictures = [child for child in part.children if child.kind == "picture" or _is_mark_box(child, part)]
@@ -410,6 +418,18 @@ def _is_area(part: Part, above: Part) -> bool:
         return False
     inside = children[0] if children else None
     return inside is None or (inside.text is not None and inside.rect.y - part.rect.y <= 24)
+
+
+def _asks_for_lines(part: Part, box: Box) -> bool:
+    """Whether a framed box of several lines has nothing but a prompt in its upper left corner."""
+    children = without_grip(part)
+    if box.border is None or len(children) != 1 or not HEIGHTS[1] < part.rect.h <= TALLEST_AREA:
+        return False
+    text = children[0].text
+    if text is None or len(text.lines) > 1 or part.rect.w < 1.5 * part.rect.h:
+        return False
+    is_corner = text.rect.x - part.rect.x <= _PROMPT_ROOM and text.rect.y - part.rect.y <= _PROMPT_ROOM
+    return is_corner and _PROMPT.match(text.text) is not None
 
 
 def _area(part: Part, count: list[int]) -> Part:

@@ -1,9 +1,14 @@
-"""Finds menus by their words: rows and columns of short texts that look alike, some of which menus often have."""
+"""Finds menus by their words: rows and columns of short texts that look alike, some of which menus often have.
 
+An index, a row of single letters, is a menu too; a letter that was not read is a small picture.
+"""
+
+import itertools
 from collections.abc import Sequence
 
 from heald_local.arrange.role_features import Item
 from heald_pictures.elements import TextElement
+from heald_pictures.rect import Rect
 
 _HOME = frozenset({"home", "home page", "homepage", "start", "startseite", "accueil", "inicio", "início", "главная"})
 _USUAL = frozenset(
@@ -16,6 +21,34 @@ _LONGEST = 28  # letters
 _SAME_EDGE = 4.0  # pixels between the left edges of a column, and the baselines of a row
 _SAME_SIZE = 1.0  # pixels of type
 _STEP_DOWN, _STEP_ACROSS = 4.0, 8.0  # ems between two items, at most
+_FEWEST_LETTERS, _LARGEST_LETTER = 8, 48.0  # of an index, and the pixels of a side
+_STEPS_APART = 1.6  # the widest step between the middles of two letters, in usual steps
+
+
+def find_index_items(items: Sequence[Item]) -> frozenset[int]:
+    """Return the ids of the parts that are letters of an index."""
+    letters = [item for item in items if _is_letter(item)]
+    index: set[int] = set()
+    while letters:
+        first = letters[0]
+        level = sorted(
+            (item for item in letters if _is_level(first.area, item.area)), key=lambda item: item.area.middle[0]
+        )
+        letters = [item for item in letters if item not in level]
+        steps = [after.area.middle[0] - before.area.middle[0] for before, after in itertools.pairwise(level)]
+        if len(level) >= _FEWEST_LETTERS and max(steps) <= _STEPS_APART * sorted(steps)[len(steps) // 2]:
+            index |= {id(item.part) for item in level}
+    return frozenset(index)
+
+
+def _is_letter(item: Item) -> bool:
+    if item.text is not None:
+        return item.sentence is None and len(item.text.text) == 1 and item.text.text.isalpha()
+    return item.part.picture is not None and max(item.area.w, item.area.h) <= _LARGEST_LETTER
+
+
+def _is_level(area: Rect, other: Rect) -> bool:
+    return abs(area.middle[1] - other.middle[1]) <= 0.3 * max(area.h, other.h)
 
 
 def find_menu_items(items: Sequence[Item]) -> frozenset[int]:

@@ -1,7 +1,7 @@
 """Decides what is a link and what is a heading, by trees that were trained on pages of other people.
 
-The rules have tagged the page before; their opinion is one feature of many. Thresholds were chosen by cross-validation
-(`packages/local/training/README.md`).
+The rules have tagged the page before; their opinion is one feature of many. Thresholds were chosen on sites that were
+held out (`packages/local/training/README.md`).
 """
 
 import itertools
@@ -14,7 +14,7 @@ from heald_local.arrange.colours import is_vivid
 from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.landmarks import has_tag
 from heald_local.arrange.links import find_column_heads
-from heald_local.arrange.menus import find_menu_items
+from heald_local.arrange.menus import find_index_items, find_menu_items
 from heald_local.arrange.part import Part
 from heald_local.arrange.phrases import run_tag
 from heald_local.arrange.placeholder_links import link_placeholders
@@ -23,10 +23,11 @@ from heald_local.arrange.role_trees import load_trees
 from heald_pictures.elements import Detection, TextStyle
 from heald_pictures.rect import Rect, hull
 
-LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.3, 0.4, 0.2  # chances from which on an item is one
+LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.2, 0.25, 0.2  # chances from which on an item is one
 LEAST_LARGE = (
     0.5  # the same for a link in a sentence, or that is a heading, or several words in the style of plain text
 )
+LEAST_WHOLE = 0.5  # the same for a sentence whose words have several styles: all of it is one link
 LEAST_RULED = 0.12  # the chance below which a link of the rules is none
 _CLOSED = frozenset(
     {"button", "label", "input", "select", "textarea", "a", "pre"}
@@ -65,6 +66,7 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
     features = describe_items(items, detection)
     links, headings = (_even(items, load_trees(role).predict(features)) for role in ("link", "heading"))
     barred, style, menus = _find_barred(body, items), _find_style(items), find_menu_items(items)
+    index = find_index_items(items)
     linked, plain, headed = set[int](), set[int](), set[int]()
     for item, link, heading in zip(items, links, headings, strict=True):
         if any(part.tag in _CLOSED for part in item.around):
@@ -74,7 +76,9 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
             headed.add(id(item.part))
         is_plain = id(item.part) in headed or item.sentence is not None or _is_prose(item, style)
         least = LEAST_PICTURE if item.text is None else LEAST_LARGE if is_plain else LEAST_LINK
-        if (link >= least or id(item.part) in menus) and _may_lead(item, barred):
+        least = LEAST_WHOLE if item.part.children else least
+        is_link = (link >= least or id(item.part) in menus) and _may_lead(item, barred)
+        if is_link or id(item.part) in index:
             linked.add(id(item.part))
         elif link < LEAST_RULED or (item.text is not None and _COPYRIGHT.search(item.text.text)):
             plain.add(id(item.part))
@@ -161,14 +165,14 @@ def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
     barred |= {id(part) for footer in footers for part in _find_tagged(footer, frozenset(HEADINGS))}
     barred |= find_field_labels(body, items)
     numbers = [item.part.rect for item in items if item.text is not None and _is_value(item.text.text)]
+    places = [item.area for item in items if item.text is not None and item.sentence is None]
     for item in items:
         if any(part.name == "breadcrumb" for part in item.around):
             barred.add(id(item.part))
         if item.text is None:
             continue
         area = item.part.rect
-        is_named = any(abs(rect.middle[1] - area.middle[1]) <= _LEVEL and rect.x >= area.right for rect in numbers)
-        if is_named or _COPYRIGHT.search(item.text.text):
+        if any(_is_value_of(area, rect, places) for rect in numbers) or _COPYRIGHT.search(item.text.text):
             barred.add(id(item.part))
     return frozenset(barred)
 
@@ -177,6 +181,14 @@ def _find_tagged(part: Part, tags: frozenset[str]) -> list[Part]:
     if part.tag in tags:
         return [part]
     return [tagged for child in part.children for tagged in _find_tagged(child, tags)]
+
+
+def _is_value_of(name: Rect, value: Rect, texts: Sequence[Rect]) -> bool:
+    """Whether a value is the next text at the right of a name, in the same line."""
+    if abs(value.middle[1] - name.middle[1]) > _LEVEL or value.x < name.right:
+        return False
+    between = Rect(name.right, name.y, value.x - name.right, name.h)
+    return not any(text.common(between) > 0 for text in texts)
 
 
 def _is_value(words: str) -> bool:
@@ -212,12 +224,13 @@ def _wrap_picture(part: Part) -> Part:
 
 def _assign_text(part: Part, roles: _Roles) -> Part:
     level, tag = roles.levels.get(id(part)), part.tag
-    is_link = id(part) in roles.links and not part.children
+    is_whole = id(part) in roles.links
+    is_link = is_whole and not part.children
     was_link = tag == "a" or any(name == "href" for name, _ in part.attributes)
     is_link = is_link or (was_link and id(part) not in roles.plain)
     plain = tuple(pair for pair in part.attributes if pair[0] != "href")
     href = (("href", "#"),) if is_link else ()
-    children = tuple(replace(run, tag="a") if id(run) in roles.links else run for run in part.children)
+    children = tuple(replace(run, tag="a") if is_whole or id(run) in roles.links else run for run in part.children)
     text = replace(part, children=children, attributes=(*href, *plain))
     if level is not None:
         name = "title" if level == 1 else "heading"
