@@ -284,6 +284,27 @@ async def test_no_file_is_one_reminder_and_then_a_failure(tmp_path: Path, answer
     assert (result.status, result.turns, (tmp_path / "a.py").read_text()) == ("completed", 2, "x = 2\n")
 
 
+@pytest.mark.parametrize(
+    ("answer", "stop", "is_attempt"),
+    [
+        ("Change a.py like this:\n```python\nx = 2\n", "end_turn", True),
+        ("This is how:\n```python\nx = ", "max_tokens", True),
+        ("a.py holds this:\n\n```python\nx = 1\n```\n", "end_turn", False),
+        ("In general:\n\n```python\nprint(5)\n```\n", "end_turn", False),
+        ("It was saved in the wrong ord", "max_tokens", False),
+    ],
+)
+async def test_a_fault_that_is_only_described_asks_for_a_file_if_the_answer_holds_code(
+    tmp_path: Path, answer: str, stop: str, is_attempt: bool
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.py").write_text("x = 1\ny = 5\n")
+    (tmp_path / "lib/b.py").write_text("y = 3\n")
+    replies = [wire_reply("chat", text=answer, stop=stop) for _ in range(2)]
+    result, events, _ = await run(tmp_path, replies, "Policies cannot be loaded again: x is complained about.")
+    assert (result.turns, result.status == "failed", of(events, FileChanged)) == (1 + is_attempt, is_attempt, [])
+
+
 async def test_the_turn_limit_leaves_no_reminder(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     result, _, _ = await run(

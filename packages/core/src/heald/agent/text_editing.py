@@ -208,9 +208,18 @@ class TextEditing(Strategy):
             raise NothingWritten(f"{self._failure}; {_ADVICE}.")
         if self._has_changed:
             return None
-        if self._intent != "change" and not self._has_written and not resembles_change(turn):
+        if self._intent != "change" and not self._has_written and not self._attempts_change(turn):
             return None
         return self._remind(NO_FILE, "The model answered without a file that could be written, so nothing has changed")
+
+    def _attempts_change(self, turn: ProviderTurn) -> bool:
+        """Whether an answer without a file was meant to hold one."""
+        from heald.agent.proposed_code import is_cut_in_code, proposes_code
+
+        if resembles_change(turn) or (turn.stop_reason == "max_tokens" and is_cut_in_code(turn.text)):
+            return True
+        files = cast("WireSession", self.conversation.session).text_files
+        return files is not None and proposes_code(turn.text, files)
 
     def _after_failure(self, reason: str) -> Verdict:
         """The model sees why its file was not written, and the file again, once."""
