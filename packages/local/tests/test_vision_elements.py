@@ -131,4 +131,5 @@ def test_marks_stand_with_their_words_and_not_in_a_column() -> None:
     aside = [text(500, 300, "Beside all of it", 18), text(500, 380, "Something else stands here")]
     page = arrange(seen(*marks, *words, *more, *aside))
     rows = [node for node in walk_nodes(page.body) if len(node.children) > 1 and node.children[0].tag == "img"]
-    assert [row.children[1].lines for row in rows] == [("Choice 0",), ("Choice 1",), ("Choice 2",)]
+    words = [[line for node in walk_nodes((row.children[1],)) for line in node.lines] for row in rows]
+    assert words == [["Choice 0"], ["Choice 1"], ["Choice 2"]]

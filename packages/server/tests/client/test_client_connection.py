@@ -325,7 +325,7 @@ async def test_another_kind_of_server() -> None:
     async with serving("One.") as server:
         server.refuse = lambda _: web.Response(text="<html>Welcome</html>", content_type="text/html")
         async with server.client() as agent:
-            with pytest.raises(ServerRefused, match="no Heald server"):
+            with pytest.raises(ServerRefused, match="is not a Heald server"):
                 await agent.run("Hi")
 
 

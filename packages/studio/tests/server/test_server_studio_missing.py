@@ -69,7 +69,7 @@ async def test_without_a_model(tmp_path: Path) -> None:
         assert (await server.ask("GET", "/projects"))["projects"] == []
         about = await server.ask("GET", "/studio")
         assert about["has_keys"] is False
-        assert len(about["stacks"]) == 8
+        assert len(about["stacks"]) == 11
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins]:
 def test_the_built_in_stacks_are_a_plugin_and_come_first(plugins: Plugins) -> None:
     builtin = list(load_stacks())
     assert builtin[:2] == ["html_tailwind", "html_css"]
-    assert len(builtin) == 8
+    assert len(builtin) == 11
     installed._installed_stacks.cache_clear()  # pyright: ignore[reportPrivateUsage]
     plugins.entries = {
         "mine": Stack(name="mine", label="Mine", entry="a.html", rules="", scaffold={}),
@@ -74,7 +74,7 @@ def test_a_plugin_that_is_wrong_is_recorded_and_stops_nothing_else(
     plugins: Plugins, plugin: object, sentence: str
 ) -> None:
     plugins.entries["wrong"] = plugin
-    assert len(load_stacks()) == 8
+    assert len(load_stacks()) == 11
     ((name, message),) = plugins.failures
     assert name == "wrong"
     assert sentence in message
