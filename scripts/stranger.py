@@ -121,8 +121,8 @@ class Stranger:
         script = "\n".join(as_script(line, port) for line in typed(port))
         printed = self.run("docs/tutorial.md", script, TUTORIAL_SECONDS)
         for step in printed.split("@@ ")[1:]:
-            command, _, shown = step.partition("\n")
-            self._shoot(command, shown)
+            command, _, output = step.partition("\n")
+            self._shoot(command, output)
 
     def visit_pages(self) -> None:
         """Look at the page of `heald serve`, at the page that was built, and at the one that the tutorial writes."""

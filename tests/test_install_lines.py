@@ -1,5 +1,6 @@
 """The install commands that docs, `heald doctor` and errors print name our own distributions, and resolve."""
 
+import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -125,3 +126,19 @@ def _resolve(wheelhouse: Wheelhouse, folder: Path, requirements: set[str], *opti
         assert wheel["url"].startswith("file:"), f"{name} is not ours: {wheel['url']}"
         assert wheelhouse.wheels[name].name == wheel["url"].rpartition("/")[2]
     return set(packages)
+
+
+def test_a_line_that_names_folders_names_all_that_they_need() -> None:
+    """Else the registry would be asked for what lies in the checkout."""
+    projects = {
+        path.parent.name: tomllib.loads(path.read_text("utf-8"))["project"]
+        for path in ROOT.glob("packages/*/pyproject.toml")
+    }
+    line = re.search(r"pip install \./packages/\{([\w,]+)\}", (ROOT / "README.md").read_text("utf-8"))
+    assert line is not None
+    folders = line[1].split(",")
+    names = {projects[folder]["name"] for folder in folders}
+    needed = {
+        text for folder in folders for text in projects[folder].get("dependencies", ()) if text.startswith("heald")
+    }
+    assert {re.split(r"[^\w-]", text)[0] for text in needed} <= names

@@ -88,8 +88,8 @@ async def test_an_agent_builds_beside_a_model_and_asks_in_its_conversation(visit
     cards = page.get_by_role("group", name="Variants").locator(".variant")
     await expect(cards.nth(1)).to_contain_text("Asks you")
     await cards.nth(1).locator(".variant-choose").click()
-    shown = page.locator(".stage").frame_locator("iframe.shown")
-    await expect(shown.get_by_role("heading")).to_have_text("Bread by an agent")  # it is there while the agent waits
+    preview = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(preview.get_by_role("heading")).to_have_text("Bread by an agent")  # it is there while the agent waits
     await expect(visit.log).to_contain_text("npx prettier -w .")
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme)

@@ -132,13 +132,13 @@ def compare_values(uses: Sequence[_Use], tokens: Sequence[_Measured], *, is_cut:
         used = [use for use in uses if use.kind == kind and use.value is not None]
         if kind not in named or not candidates or not used:
             continue
-        kept = 0
+        uses_of_tokens = 0
         for use in used:
             if any(_is_same(use.value, measured) for measured in candidates):
-                kept += use.count
+                uses_of_tokens += use.count
             else:
                 strays.append(_stray(use, candidates))
-        kinds.append(KindScore(kind, kept, sum(use.count for use in used)))
+        kinds.append(KindScore(kind, uses_of_tokens, sum(use.count for use in used)))
     share = sum(score.share for score in kinds) / len(kinds) if kinds else None
     strays.sort(key=lambda stray: -stray.count)
     return DesignScore(share=share, kinds=kinds, strays=strays[:_MAX_STRAYS], is_cut=is_cut)

@@ -128,9 +128,9 @@ def _components(files: Mapping[str, str]) -> list[DesignComponent]:
             for component in read_components(path, text):
                 components.setdefault(component.name, component)
     for path, text in sorted(files.items()):
-        shown = read_stories(path, text) if STORY_FILE.search(path) else None
-        if shown is not None:
-            before = components.get(shown.name, shown)
-            components[shown.name] = msgspec.structs.replace(before, stories=shown.stories)
+        story = read_stories(path, text) if STORY_FILE.search(path) else None
+        if story is not None:
+            before = components.get(story.name, story)
+            components[story.name] = msgspec.structs.replace(before, stories=story.stories)
     ranked = sorted(components.values(), key=lambda component: not (component.stories or _BASE.search(component.file)))
     return ranked[:MAX_COMPONENTS]

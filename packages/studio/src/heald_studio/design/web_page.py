@@ -86,11 +86,11 @@ def _imports(text: str, url: str) -> Iterator[str]:
             yield target
 
 
-def _used_tokens(sheets: dict[str, str], known: Iterable[DesignToken]) -> Iterator[DesignToken]:
+def _used_tokens(sheets: dict[str, str], variables_read: Iterable[DesignToken]) -> Iterator[DesignToken]:
     """Yield the values that are used most, of each kind that has hardly any variables."""
-    known = list(known)
-    counts = Counter(token.kind for token in known)
-    named = {(token.kind, token.value.lower()) for token in known}
+    tokens = list(variables_read)
+    counts = Counter(token.kind for token in tokens)
+    named = {(token.kind, token.value.lower()) for token in tokens}
     variables = read_style_variables(sheets)
     uses: dict[TokenKind, Counter[str]] = {kind: Counter() for kind in _MOST}
     for text in sheets.values():
