@@ -51,7 +51,7 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run recording demo made dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
+.PHONY: test suite test-fast clients check style types run recording demo made made-page made-libraries made-models dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
 	docs-site lock clean system
 
 # Style and types are checked beside the tests, which are collected by one process.
@@ -104,13 +104,21 @@ recording: .venv/ready made
 demo: .venv/ready
 	$(BIN)/heald demo
 
+# The page is built while the registries are waited for.
 made: .venv/ready
+	@$(MAKE) --no-print-directory -j 3 made-page made-libraries made-models
+
+made-page:
+	@$(BIN)/python packages/server/build_page.py
+
+made-libraries:
 	@$(BIN)/python packages/core/make_prices.py
 	@$(BIN)/python packages/studio/vendor_libraries.py
+
+made-models:
 	@$(BIN)/python packages/local/fetch_models.py
 	@$(BIN)/python packages/local/fetch_icons.py
 	@$(BIN)/python packages/local/make_notices.py
-	@$(BIN)/python packages/server/build_page.py
 
 dist: .venv/ready
 	$(BIN)/python scripts/make_release.py
@@ -231,7 +239,7 @@ docs-site: .venv-docs/ready
 	$(PYTHON) -m venv .venv
 	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
-	$(BIN)/python -m uv pip install --quiet --no-deps $(foreach package,$(wildcard packages/*/pyproject.toml),-e $(dir $(package)))
+	$(BIN)/python -m uv pip install --quiet --no-deps --no-build-isolation $(foreach package,$(wildcard packages/*/pyproject.toml),-e $(dir $(package)))
 	@$(BIN)/python packages/core/make_prices.py
 	@touch $@
 
