@@ -175,7 +175,7 @@ def _members(kind: type) -> str:
     """The public methods and properties of a class, inherited ones included."""
     methods: dict[str, _Function] = {}
     for base in reversed(kind.__mro__):
-        node = _definition(base) if base.__module__.startswith("heald.") else None
+        node = _definition(base) if base.__module__.startswith(("heald.", "heald_")) else None
         if isinstance(node, ast.ClassDef):
             methods |= {method.name: method for method in node.body if isinstance(method, _Function)}
     return "".join(_member(methods[name]) for name in sorted(methods) if not name.startswith("_"))

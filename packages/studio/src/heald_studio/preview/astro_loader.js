@@ -33,7 +33,7 @@
     if (typeof ready === "function") return write(ready());
     if (typeof ready === "object" && Symbol.iterator in ready) {
       const texts = [];
-      for (const each of ready) texts.push(await write(each));
+      for (const child of ready) texts.push(await write(child));
       return texts.join("");
     }
     return escaped(ready);
@@ -49,7 +49,7 @@
     if (Array.isArray(value)) return value.map(styles).filter(Boolean).join(";");
     if (value === null || typeof value !== "object") return value;
     const property = (name) => (name.startsWith("--") ? name : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-    return Object.entries(value).filter(([, each]) => each || each === 0).map(([name, each]) => `${property(name)}:${each}`).join(";");
+    return Object.entries(value).filter(([, setting]) => setting || setting === 0).map(([name, setting]) => `${property(name)}:${setting}`).join(";");
   }
 
   function attribute(value, name) {
@@ -74,7 +74,7 @@
     Fragment,
     render: (strings, ...values) => new Template(strings, values),
     createAstro: () => ({}),
-    createComponent: (body) => Object.assign((...given) => body(...given), { isAstro: true }),
+    createComponent: (body) => Object.assign((...inputs) => body(...inputs), { isAstro: true }),
     renderComponent(result, name, component, props, slots = {}) {
       if (component === Fragment) return slots.default?.(result);
       if (typeof component === "string") {
@@ -91,7 +91,7 @@
     mergeSlots: (...slots) => Object.assign({}, ...slots.filter((slot) => slot && typeof slot === "object"), ...slots.filter((slot) => typeof slot === "function").map((slot) => slot())),
     addAttribute: (value, name) => new Markup(attribute(value, name)),
     spreadAttributes: (values, _, more) => new Markup(spread(more?.class ? { ...values, class: `${values.class ?? ""} ${more.class}`.trim() } : values)),
-    defineStyleVars: (all) => (Array.isArray(all) ? all : [all]).flatMap((each) => Object.entries(each)).map(([name, value]) => `--${name}: ${value};`).join(""),
+    defineStyleVars: (all) => (Array.isArray(all) ? all : [all]).flatMap((variables) => Object.entries(variables)).map(([name, value]) => `--${name}: ${value};`).join(""),
     defineScriptVars: (values) => new Markup(Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)?.replaceAll("<", "\\u003c")};\n`).join("")),
     renderTransition: () => "",
     createTransitionScope: () => "",

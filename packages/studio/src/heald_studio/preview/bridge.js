@@ -129,7 +129,7 @@
   const pathOf = (element) => {
     const parts = [];
     for (let here = element; here && here.nodeType === 1 && here !== document.documentElement; here = here.parentElement) {
-      const alike = here.parentElement ? [...here.parentElement.children].filter((each) => each.tagName === here.tagName) : [here];
+      const alike = here.parentElement ? [...here.parentElement.children].filter((sibling) => sibling.tagName === here.tagName) : [here];
       const name = here.tagName.toLowerCase();
       parts.unshift(alike.length > 1 ? `${name}:nth-of-type(${alike.indexOf(here) + 1})` : name);
     }
@@ -145,10 +145,10 @@
   addEventListener("mouseout", (event) => choosing && event.relatedTarget === null && mark(null), true);
   // Arrow keys walk through the elements: up to the parent, down to the first child, aside to the siblings.
   const beside = (element, step) => {
-    const all = [...(element.parentElement?.children ?? [])].filter((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+    const all = [...(element.parentElement?.children ?? [])].filter((sibling) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(sibling.tagName));
     return all[all.indexOf(element) + step];
   };
-  const visible = (element) => [...element.children].find((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+  const visible = (element) => [...element.children].find((sibling) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(sibling.tagName));
   const walk = (key, from) => {
     if (!from) return visible(document.body) ?? document.body;
     if (key === "ArrowUp") return from === document.body ? from : from.parentElement;
@@ -180,10 +180,10 @@
   // Links lead to the other pages of the project, also those from its root. Other sites cannot be shown in a preview.
   addEventListener("click", (event) => {
     const link = event.defaultPrevented || choosing ? null : event.target?.closest?.("a[href]");
-    const given = link?.getAttribute("href") ?? "";
-    if (link === null || given.startsWith("#") || /^(javascript|mailto|tel|data|blob):/i.test(given)) return;
+    const reference = link?.getAttribute("href") ?? "";
+    if (link === null || reference.startsWith("#") || /^(javascript|mailto|tel|data|blob):/i.test(reference)) return;
     event.preventDefault();
-    const target = new URL(given.startsWith("/") && !given.startsWith("//") && !given.startsWith(base) ? base + given.slice(1) : given, location.href);
+    const target = new URL(reference.startsWith("/") && !reference.startsWith("//") && !reference.startsWith(base) ? base + reference.slice(1) : reference, location.href);
     if (target.host !== location.host || !target.pathname.startsWith(base)) say("outside", { address: target.href.slice(0, 500) });
     else location.assign(target.href);
   });
@@ -208,7 +208,7 @@
   const reportSelection = (keyed = false) => {
     const element = selection.at(-1);
     const html = sourceOf(element).slice(0, 8000);
-    const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
+    const alike = [...document.querySelectorAll(element.tagName)].filter((other) => other.className === element.className && other.textContent === element.textContent);
     const members = new Set(selection.flatMap(copiesOf));
     const others = selection.slice(0, -1).map((other) => factsOf(other, members));
     say("selected", { html, index: alike.indexOf(element) + 1, count: alike.length, ...factsOf(element, members), others, keyed, tokens: tools.tokens() });

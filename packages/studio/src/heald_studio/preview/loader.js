@@ -55,8 +55,8 @@
       if (path !== null) return run(path);
       if (Object.hasOwn(packaged, bare)) return runPackage(bare);
       const offered = frameworks.flatMap((framework) => framework.packages ?? []);
-      const known = [...packages, ...offered].join(", ");
-      throw new Error(`${importer} imports the package "${specifier}", which previews do not have; they have ${known}.`);
+      const names = [...packages, ...offered].join(", ");
+      throw new Error(`${importer} imports the package "${specifier}", which previews do not have; they have ${names}.`);
     };
   }
 
@@ -90,7 +90,7 @@
       runtime[name] = (type, props, key) => {
         if (typeof type !== "string") return make(type, props, key);
         const changes = {};
-        for (const each of ["href", "src", "poster"]) if (rooted(props[each]) !== props[each]) changes[each] = rooted(props[each]);
+        for (const attribute of ["href", "src", "poster"]) if (rooted(props[attribute]) !== props[attribute]) changes[attribute] = rooted(props[attribute]);
         return make(type, Object.keys(changes).length ? { ...props, ...changes } : props, key);
       };
     }
@@ -154,8 +154,8 @@
           const place = t.stringLiteral(`${path}:${node.loc.start.line}:${node.loc.start.column}`);
           node.attributes.unshift(t.jsxAttribute(t.jsxIdentifier("data-heald-source"), place));
         },
-        MetaProperty(found) {
-          if (found.node.meta.name === "import") found.replaceWith(t.identifier("__healdMeta"));
+        MetaProperty(place) {
+          if (place.node.meta.name === "import") place.replaceWith(t.identifier("__healdMeta"));
         },
       },
     });
@@ -166,10 +166,10 @@
     if (seen.has(path)) return "";
     seen.add(path);
     const folder = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
-    const found = (reference) => {
+    const locate = (reference) => {
       const [bare, rest = ""] = reference.split(/(?=[?#])/);
       const target = bare.startsWith("/") ? joined("", bare) : joined(folder, bare);
-      return [target, `public/${target}`].filter(has).map((each) => address(each) + (rest.startsWith("#") ? rest : ""))[0];
+      return [target, `public/${target}`].filter(has).map((path) => address(path) + (rest.startsWith("#") ? rest : ""))[0];
     };
     return files[path]
       .replace(/@import\s+(?:url\()?\s*["']?(\.{1,2}\/[^"')\s]+)["']?\s*\)?\s*([^;]*);/g, (whole, target, media) => {
@@ -178,7 +178,7 @@
         return media.trim() ? `@media ${media}{${sheet(inner, seen)}}` : sheet(inner, seen);
       })
       .replace(/url\(\s*(["']?)(?![a-z][a-z0-9+.-]*:|#|\/\/)([^"')]+)\1\s*\)/gi, (whole, quote, target) => {
-        const place = found(target.trim());
+        const place = locate(target.trim());
         return place ? `url("${place}")` : whole;
       });
   }

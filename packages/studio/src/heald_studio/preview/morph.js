@@ -16,8 +16,8 @@
     if (after.nodeType !== Node.ELEMENT_NODE) return true;
     return after.nodeName === "SCRIPT" ? before.isEqualNode(after) : before.id === after.id;
   };
-  const findSame = (nodes, from, wanted) => {
-    for (let at = from; at < Math.min(nodes.length, from + AHEAD); at += 1) if (isSame(nodes[at], wanted)) return at;
+  const findSame = (nodes, from, node) => {
+    for (let at = from; at < Math.min(nodes.length, from + AHEAD); at += 1) if (isSame(nodes[at], node)) return at;
     return -1;
   };
 

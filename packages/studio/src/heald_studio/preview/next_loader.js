@@ -4,7 +4,7 @@
   const path = `/${project.route}`;
   const React = runPackage("react");
   const make = React.createElement;
-  const shown = new Map();
+  const sheets = new Map();
 
   function address(href) {
     const text = typeof href === "object" && href !== null ? (href.pathname ?? "") + (href.hash ?? "") : String(href ?? "");
@@ -48,13 +48,13 @@
     const family = name.replaceAll("_", " ");
     const id = `heald-font-${name.toLowerCase()}`;
     const variable = options.variable ? `${id}-variable` : "";
-    if (!shown.has(id)) {
+    if (!sheets.has(id)) {
       const sheet = document.createElement("style");
       const rules = [`.${id} { font-family: "${family}", sans-serif; }`];
       if (variable) rules.push(`.${variable} { ${options.variable}: "${family}", sans-serif; }`);
       sheet.textContent = rules.join("\n");
       document.head.append(sheet);
-      shown.set(id, sheet);
+      sheets.set(id, sheet);
     }
     return { className: id, variable, style: { fontFamily: `"${family}", sans-serif` } };
   }
@@ -102,9 +102,9 @@
   }
 
   function title(metadata) {
-    const text = metadata.map((each) => each?.title).find((each) => each !== undefined);
+    const text = metadata.map((entry) => entry?.title).find((title) => title !== undefined);
     if (typeof text !== "object" || text === null) {
-      const template = metadata.slice(1).map((each) => each?.title?.template).find(Boolean);
+      const template = metadata.slice(1).map((entry) => entry?.title?.template).find(Boolean);
       const isOwn = metadata[0]?.title !== undefined;
       return template && isOwn ? template.replace("%s", text) : text;
     }
@@ -115,7 +115,7 @@
   function Head({ metadata, children }) {
     React.useLayoutEffect(() => {
       document.title = title(metadata) ?? document.title;
-      const description = metadata.map((each) => each?.description).find(Boolean);
+      const description = metadata.map((entry) => entry?.description).find(Boolean);
       const metas = { viewport: "width=device-width, initial-scale=1", ...(description ? { description } : {}) };
       for (const [name, content] of Object.entries(metas)) {
         if (document.head.querySelector(`meta[name="${name}"]`)) continue;
