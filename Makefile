@@ -79,7 +79,8 @@ test-fast: .venv/ready
 
 # Third-party clients, installed from their registries into the user's cache. Their results are in docs/clients.md.
 clients: .venv/ready
-	$(BIN)/pytest -m "clients or not clients" packages/*/tests/clients; status=$$?; \
+	$(BIN)/pytest -m "clients or not clients" packages/*/tests/clients packages/acp/tests/test_acp_real_agents.py \
+		packages/cli/tests/test_cli_foreign_agents.py; status=$$?; \
 		$(BIN)/python scripts/make_client_docs.py; exit $$status
 
 check: style types
@@ -146,7 +147,7 @@ conform-sdks: .venv/ready
 fuzz: .venv/ready
 	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
 		packages/core/tests/agent/test_answer_forms.py packages/core/tests/recordings/test_decode.py packages/core/tests/sessions/test_sessions_fork_contract.py \
-		packages/studio/tests/server/test_server_openapi_schemathesis.py
+		packages/studio/tests/server/test_server_openapi_schemathesis.py packages/server/tests/dialects/test_dialect_random.py
 	$(BIN)/pytest --processes $(CORES) -m "hypothesis and not clients" --hypothesis-profile=long
 
 fuzz-wires: .venv/ready

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["forked_workers", "processor_times", "wheelhouse"]
 
-settings.register_profile("heald", deadline=None, max_examples=50)
+settings.register_profile("heald", deadline=None, max_examples=20)
 settings.register_profile("long", deadline=None, max_examples=500)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile("heald")

@@ -2,10 +2,13 @@
 
 python scripts/check_types.py [--all] [FOLDER…]   the folders of `[tool.pyright]` in pyproject.toml, or these
 
-What pyright says of a file depends on the file, on all files that it imports, directly or not, on the settings and on
-the installed distributions. A digest of these is stored in the user's cache once pyright finds no fault; the file is
-not checked again while its digest is there. `--all` checks every file. An import is found by its text, so a digest may
-cover more files than pyright reads, never fewer.
+pyright checks the files below a folder `src`, in its strict mode; pyrefly checks all others, the tests, in a fraction
+of the time.
+
+What a checker says of a file depends on the file, on all files that it imports, directly or not, on the settings and
+on the installed distributions. A digest of these is stored in the user's cache once no fault is found; the file is not
+checked again while its digest is there. `--all` checks every file. An import is found by its text, so a digest may
+cover more files than the checker reads, never fewer.
 """
 
 import hashlib
@@ -30,23 +33,26 @@ _NAMES = r"[ \t]*(?P<names>\((?:[^)#]|\#[^\n]*)*\)|(?:[^\n\#\\]|\\\n?)*)"
 _IMPORT = re.compile(rf"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import|import)(?=[ \t(]){_NAMES}", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r"([.\w]+)(?:\s+as\s+\w+)?")
-_FAULT = re.compile(r"^\s+(?P<path>/.*?\.pyi?):\d+:\d+ - error", re.MULTILINE)
+_PYRIGHT_FAULT = re.compile(r"^\s+(?P<path>/.*?\.pyi?):\d+:\d+ - error", re.MULTILINE)
+_PYREFLY_FAULT = re.compile(r"^ERROR (?P<path>.*?\.pyi?):\d+:", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with a `pyproject.toml` whose `[tool.pyright]` names what is checked."""
+    """A folder with a `pyproject.toml`, whose `[tool.pyright]` names what is checked."""
 
     root: Path
 
     @property
     def settings(self) -> dict[str, Any]:
-        return tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["tool"]["pyright"]
+        """The tables of both checkers."""
+        tools = tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["tool"]
+        return {"pyright": tools["pyright"], "pyrefly": tools.get("pyrefly", {})}
 
     def files(self, folders: Iterable[str] = ()) -> list[Path]:
         """All files that are checked, or those of them in these folders."""
         paths: set[Path] = set()
-        for name in cast("list[str]", self.settings["include"]):
+        for name in cast("list[str]", self.settings["pyright"]["include"]):
             place = self.root / name
             files = [place] if place.is_file() else [*place.rglob("*.py"), *place.rglob("*.pyi")]
             paths.update(path for path in files if not {"__pycache__", "node_modules"} & set(path.parts))
@@ -77,7 +83,7 @@ class Project:
     def _environment(self) -> bytes:
         installed = sorted(f"{dist.name} {dist.version}" for dist in distributions() if "heald" not in dist.name)
         forced = os.environ.get("PYRIGHT_PYTHON_FORCE_VERSION", "")
-        facts = [self.settings, installed, version("pyright"), forced, sys.version_info[:2]]
+        facts = [self.settings, installed, version("pyright"), version("pyrefly"), forced, sys.version_info[:2]]
         return json.dumps(facts, sort_keys=True).encode()
 
 
@@ -194,27 +200,51 @@ def cache_path() -> Path:
 
 
 def check(project: Project, faultless: FaultlessFiles, folders: Sequence[str] = (), *, is_all: bool = False) -> int:
-    """Check what is not stored as faultless. Returns the exit status of pyright, 0 if there was nothing to check."""
+    """Check what is not stored as faultless. Returns 0 without a fault, 1 with one, and more if a checker failed."""
     digests = project.digests()
     files = project.files(folders)
     stored = faultless.read()
     due = [path for path in files if is_all or digests.get(path) not in stored]
     print(f"{len(due)} of {len(files)} files to check; the others have not changed since they were checked.")
-    status, wrong = run_pyright(project.root, due) if due else (0, frozenset[Path]())
-    if status in (0, 1):  # else pyright did not come to its end
+    status, wrong = run_checkers(project.root, due) if due else (0, frozenset[Path]())
+    if status in (0, 1):  # else a checker did not come to its end
         after = project.digests() if due else digests  # a file that was edited meanwhile is checked again
         unchanged = (path for path in files if path not in wrong and after.get(path) == digests.get(path))
         faultless.add(digests[path] for path in unchanged if path in digests)
     return status
 
 
+def run_checkers(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    """Run pyright over the sources among these files and pyrefly over the others. Returns the higher exit status and
+    the files with an error."""
+    sources = [path for path in files if "src" in path.relative_to(root).parts]
+    others = [path for path in files if "src" not in path.relative_to(root).parts]
+    outcomes = [run(root, paths) for run, paths in ((run_pyrefly, others), (run_pyright, sources)) if paths]
+    wrong = frozenset(path for _, paths in outcomes for path in paths)
+    return max(status for status, _ in outcomes), wrong
+
+
 def run_pyright(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
     """Run pyright over these files. Returns its exit status and the files with an error."""
     command = [str(Path(sys.executable).with_name("pyright")), "--project", str(root), "-"]
-    lines = "\n".join(map(str, files))
-    done = subprocess.run(command, input=lines, cwd=root, stdout=subprocess.PIPE, text=True, check=False)
+    return _run_checker(command, root, _PYRIGHT_FAULT, "\n".join(map(str, files)))
+
+
+def run_pyrefly(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    """Run pyrefly over these files. Returns its exit status and the files with an error."""
+    pyrefly = str(Path(sys.executable).with_name("pyrefly"))
+    options = ["--config", "pyproject.toml", "--python-interpreter-path", sys.executable]
+    options += ["--output-format", "min-text", "--summary=none"]
+    names = [str(path.relative_to(root)) for path in files]
+    return _run_checker([pyrefly, "check", *options, *names], root, _PYREFLY_FAULT)
+
+
+def _run_checker(
+    command: Sequence[str], root: Path, fault: re.Pattern[str], text: str = ""
+) -> tuple[int, frozenset[Path]]:
+    done = subprocess.run(command, input=text, cwd=root, stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, end="")
-    wrong = frozenset(Path(match["path"]) for match in _FAULT.finditer(done.stdout))
+    wrong = frozenset(root / match["path"] for match in fault.finditer(done.stdout))
     if done.returncode == 1 and not wrong:
         return 3, wrong
     return done.returncode, wrong

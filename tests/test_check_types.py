@@ -14,7 +14,16 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import check_types
 from check_types import FaultlessFiles, Project, check
 
-SETTINGS = '[tool.pyright]\ninclude = ["src", "tests"]\nextraPaths = ["src"]\ntypeCheckingMode = "strict"\n'
+SETTINGS = """
+[tool.pyright]
+include = ["src", "tests"]
+extraPaths = ["src"]
+typeCheckingMode = "strict"
+
+[tool.pyrefly]
+search-path = ["src"]
+enable-fallback-search-path = true
+"""
 FILES = {
     "src/loom/__init__.py": "",
     "src/loom/thread.py": "def length() -> int:\n    return 1\n",
@@ -69,13 +78,13 @@ def test_only_what_may_have_a_new_fault_is_checked(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs: list[set[str]] = []
-    run_pyright = check_types.run_pyright
+    run_checkers = check_types.run_checkers
 
     def count(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
         runs.append({path.name for path in files})
-        return run_pyright(root, files)
+        return run_checkers(root, files)
 
-    monkeypatch.setattr(check_types, "run_pyright", count)
+    monkeypatch.setattr(check_types, "run_checkers", count)
     faultless = FaultlessFiles(project.root / "cache" / "faultless.json")
     assert check(project, faultless) == 0
     assert check(project, faultless) == 0
@@ -87,9 +96,20 @@ def test_only_what_may_have_a_new_fault_is_checked(
     def break_off(_: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
         return 3, frozenset()
 
-    monkeypatch.setattr(check_types, "run_pyright", break_off)
+    monkeypatch.setattr(check_types, "run_checkers", break_off)
     assert check(project, faultless) == 3, "a check that did not come to its end is no success"
     assert check(project, faultless, ["tests"]) == 0, "nothing there had a fault"
+
+
+def test_tests_are_checked_by_the_quicker_checker(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    test = project.root / "tests" / "test_cloth.py"
+    faultless = FaultlessFiles(project.root / "cache" / "faultless.json")
+    test.write_text("from bench import width\n\nwidth.missing()\n", "utf-8")
+    assert check(project, faultless, ["tests"]) == 1
+    assert "ERROR tests/test_cloth.py:3:1" in capsys.readouterr().out
+    test.write_text(FILES["tests/test_cloth.py"], "utf-8")
+    assert check(project, faultless, ["tests"]) == 0
+    assert "1 of 2 files to check" in capsys.readouterr().out
 
 
 def test_a_file_that_is_edited_during_the_check_is_checked_again(
@@ -103,10 +123,10 @@ def test_a_file_that_is_edited_during_the_check_is_checked_again(
         alone.write_text("number = 2\n", "utf-8")
         return 0, frozenset()
 
-    monkeypatch.setattr(check_types, "run_pyright", edit)
+    monkeypatch.setattr(check_types, "run_checkers", edit)
     faultless = FaultlessFiles(project.root / "cache" / "faultless.json")
     assert check(project, faultless) == 0
-    alone.write_text(FILES["src/loom/alone.py"], "utf-8")  # as it was before, which pyright may not have seen
+    alone.write_text(FILES["src/loom/alone.py"], "utf-8")  # as it was before, which the checker may not have seen
     assert check(project, faultless) == 0
     assert due[1] == {"alone.py"}
 

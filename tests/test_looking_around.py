@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ for module_name in {module_names}:
     module = importlib.import_module(module_name)
     assert all(hasattr(module, name) for name in dir(module)), module_name
     exec(f"from {{module_name}} import *", {{}})
-    pydoc.render_doc(module)
+pydoc.render_doc(heald)
 try:
     heald.McpServers()
 except heald.ConfigurationError as error:
@@ -63,12 +64,15 @@ def test_a_package_that_is_missing_is_an_error_only_when_it_is_used() -> None:
     assert caught == "caught"
 
 
-@pytest.mark.parametrize("module_name", MODULES)
-def test_help_works_for_every_public_name(module_name: str) -> None:
+def test_help_works_for_every_public_name() -> None:
+    """Once for what several modules export."""
+    values = {id(value): value for name in MODULES for value in _public_values(name) if callable(value)}
+    assert all(pydoc.render_doc(value) for value in values.values())
+
+
+def _public_values(module_name: str) -> list[Any]:
     module = importlib.import_module(module_name)
-    for name in module.__all__:
-        if callable(value := getattr(module, name)):
-            assert pydoc.render_doc(value)
+    return [getattr(module, name) for name in module.__all__]
 
 
 @pytest.mark.parametrize("module_name", MODULES)
@@ -130,11 +134,25 @@ def _private_names(export: str, value: Any, public: set[str]) -> set[tuple[str, 
         module = inspect.getmodule(kind)
         if module is None or not module.__name__.startswith("heald"):
             continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-        for place, annotation in _annotations(export, body):
+        for place, annotation in _annotations(export, _definition(kind)):
             if not {export, place} & _MADE_BY_HEALD:
                 names |= {(place, name) for name in _names(annotation) if _is_of_heald(module.__name__, name)}
     return {(place, name) for place, name in names if name not in public | _PRIVATE}
+
+
+@cache
+def _module_tree(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(importlib.import_module(module)))
+
+
+@cache
+def _definition(kind: Any) -> ast.stmt:
+    """The definition of a class or a function. `inspect` would parse the module of a class for each of its classes."""
+    if isinstance(kind, type):
+        for node in _module_tree(kind.__module__).body:
+            if isinstance(node, ast.ClassDef) and node.name == kind.__qualname__:
+                return node
+    return ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
 
 
 def _annotations(export: str, node: ast.stmt) -> list[tuple[str, ast.expr]]:
@@ -165,10 +183,10 @@ def _names(annotation: ast.expr) -> set[str]:
     return names
 
 
+@cache
 def _is_of_heald(module: str, name: str) -> bool:
     """Whether a name in a module comes from Heald, and not from another package."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
-    for node in ast.walk(tree):
+    for node in ast.walk(_module_tree(module)):
         if isinstance(node, ast.ImportFrom) and name in {imported.asname or imported.name for imported in node.names}:
             return (node.module or "").startswith("heald")
         if isinstance(node, ast.ClassDef) and node.name == name:

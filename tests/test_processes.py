@@ -41,7 +41,7 @@ from heald_studio.doctor_checks import _describe_program  # pyright: ignore[repo
 from heald_studio.evaluate.checkers import Checkers
 from heald_studio.export.git_push import Commit, push_commits
 from heald_studio.input.video import _run  # pyright: ignore[reportPrivateUsage]
-from process_starts import process_starts, starts_of
+from process_starts import may_start, process_starts, starts_of
 from repository import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -95,6 +95,7 @@ def test_every_start_in_the_source_is_described() -> None:
     ],
 )
 def test_a_start_is_found_in_each_form(source: str) -> None:
+    assert may_start(source)
     assert list(starts_of("module", ast.parse(source))) == ["module.f"]
 
 

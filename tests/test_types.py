@@ -22,6 +22,11 @@ PROGRAM = ROOT / "tests" / "support" / "typed_program.py"
 BIN = Path(sys.executable).parent
 WRONG = "wrong.py"
 """A program with two wrong uses of an agent, which both checkers must find."""
+_UNREAD = (
+    *("claude_agent_sdk", "click", "cryptography", "httpcore2", "httpx2", "jsonschema_rs", "markdown_it", "mcp"),
+    *("mcp_types", "numpy", "pydantic", "pydantic_core", "rich", "websockets", "werkzeug"),
+)
+"""Packages that ours import and that no page uses. mypy does not read them, which saves over a quarter of its time."""
 _PYRIGHT = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "venvPath": str(ROOT), "venv": ".venv"}
 
 
@@ -62,6 +67,7 @@ def _pyright_errors(code: Path) -> list[str]:
 def _mypy_errors(code: Path) -> list[str]:
     homes = {file.parent for file in code.glob("page_*/*.py") if not file.name.startswith("line_")}
     settings = ["[mypy]", "strict = true", f"mypy_path = {':'.join(map(str, sorted(homes)))}"]
+    settings += [f"[mypy-{','.join(f'{name}.*' for name in _UNREAD)}]", "follow_imports = skip"]
     (code / "mypy.ini").write_text("\n".join(settings), "utf-8")
     cache = ROOT / ".mypy_cache"  # kept between runs: reading the packages takes most of the time
     options = ["--python-executable", sys.executable, "--cache-dir", str(cache), "--explicit-package-bases"]

@@ -37,7 +37,7 @@ def load_scenario(path: Path) -> Any:
     return import_module(path.stem)
 
 
-def fork_child(scenario: Scenario, order: Order) -> int:
+def fork_child(scenario: Scenario, order: Order) -> int:  # pyrefly: ignore[bad-return]
     pid = os.fork()
     if pid:
         return pid

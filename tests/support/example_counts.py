@@ -11,6 +11,6 @@ IS_LONG = "HEALD_FUZZ_ROUNDS" in os.environ
 
 
 def scaled(count: int) -> int:
-    """The number of examples in this run of a property: half of `count` in the suite, five times as many under the
+    """The number of examples in this run of a property: a fifth of `count` in the suite, five times as many under the
     profile `long`, a tenth under `fast`."""
     return max(5, count * settings().max_examples // _USUAL)

@@ -1,10 +1,11 @@
 """Finds every place in the source that starts a program."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 
-from source_tree import modules, tree
+from source_tree import modules
 
 _MODULES = {
     "subprocess": {"run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"},
@@ -27,12 +28,24 @@ _MODULES = {
 """The functions that start a program, by their module."""
 _METHODS = {"subprocess_exec", "subprocess_shell"}
 """Methods of an event loop that do."""
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t].*", re.MULTILINE)
 
 
 @cache
 def process_starts() -> frozenset[str]:
     """Return the full names of all functions that start a program."""
-    return frozenset(start for module in modules() for start in starts_of(module, tree(module)))
+    texts = {module: path.read_text("utf-8") for module, path in modules().items()}
+    candidates = {module: ast.parse(text) for module, text in texts.items() if may_start(text)}
+    return frozenset(start for module, source in candidates.items() for start in starts_of(module, source))
+
+
+def may_start(text: str) -> bool:
+    """Whether a source can start a program, by its words: only those that can are parsed."""
+    imports = " ".join(_IMPORT.findall(text))
+    return any(method in text for method in _METHODS) or any(
+        module.partition(".")[0] in imports and any(function in text for function in functions)
+        for module, functions in _MODULES.items()
+    )
 
 
 def starts_of(module: str, source: ast.Module) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`heald.toml` read: every slip is one sentence with its file and line, and secrets do not stand in it."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -120,8 +121,8 @@ def test_a_project_names_nothing_outside(name: str) -> None:
 
 
 def test_the_words_of_the_schema_are_those_of_the_code() -> None:
-    assert set(AuthName.__args__) == set(Auth.__args__)
-    assert set(ModeName.__args__) == set(MODES)
+    assert set(get_args(AuthName)) == set(get_args(Auth))
+    assert set(get_args(ModeName)) == set(MODES)
 
 
 # --- places ---------------------------------------------------------------------------------------------------------

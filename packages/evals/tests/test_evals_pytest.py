@@ -40,7 +40,8 @@ contains = "coat"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    settings = "[pytest]\naddopts = -p no:cacheprovider --strict-markers\nfilterwarnings = error\n"
+    other_plugins = "-p no:anyio -p no:hypothesispytest -p no:schemathesis"  # loading them takes three seconds
+    settings = f"[pytest]\naddopts = -p no:cacheprovider {other_plugins} --strict-markers\nfilterwarnings = error\n"
     (tmp_path / "pytest.ini").write_text(settings + "asyncio_default_fixture_loop_scope = function\n")
     (tmp_path / "test_wear.py").write_text(MODULE)
     return tmp_path

@@ -5,6 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
 from heald_local.arrange.part import Part
@@ -36,7 +37,7 @@ def _find(page: Page, tag: str) -> list[Node]:
     return [node for node in walk_nodes(page.body) if node.tag == tag]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(120), deadline=None)
 @given(st.lists(st.one_of(texts, boxes), min_size=1, max_size=14))
 def test_every_text_is_on_the_page_exactly_once(parts: list[TextElement | Box]) -> None:
     texts = Counter(part.text for part in parts if isinstance(part, TextElement))
@@ -45,7 +46,7 @@ def test_every_text_is_on_the_page_exactly_once(parts: list[TextElement | Box]) 
     assert Counter(_lines_of(arrange(page))) == texts
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scaled(80), deadline=None)
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(12, 60), st.integers(12, 60))
 def test_a_grid_of_boxes_is_never_positioned(rows: int, columns: int, across: int, down: int) -> None:
     cells = [box(40 + x * (200 + across), 60 + y * (90 + down), 200, 90) for x in range(columns) for y in range(rows)]

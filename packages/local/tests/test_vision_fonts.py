@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vision_drawing import Paper
 
+from example_counts import scaled
 from heald_local.see.face_fits import fit_faces, likeness, measure_glyphs, snap_size
 from heald_local.see.ink import Ink, extract_ink
 from heald_local.see.screenshot import load_screenshot
@@ -55,7 +56,7 @@ def test_a_drawing_is_most_like_itself() -> None:
     assert likeness(drawn, np.zeros_like(drawn)) == 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=scaled(120))
 @given(st.floats(6, 90), st.floats(0.01, 0.6))
 def test_snapping_never_keeps_the_slack_by_more_than_rounding(size: float, slack: float) -> None:
     assert abs(snap_size(size, slack) - size) <= max(slack, 0.005) + 1e-9

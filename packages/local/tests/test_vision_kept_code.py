@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald_local.arrange.greys import MOST_GREYS, greys_of
 from heald_local.arrange.page import arrange
 from heald_local.arrange.spacing import MOST_STEPS, choose_steps, keep_to_scale
@@ -95,7 +96,7 @@ def test_what_reaches_the_edges_stays_as_wide_as_the_page() -> None:
     assert "width" not in dict(painted.style)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(120), deadline=None)
 @given(st.lists(st.floats(2, 90), min_size=1, max_size=40))
 def test_a_scale_has_few_steps_that_differ(distances: list[float]) -> None:
     steps = choose_steps(distances)
@@ -103,7 +104,7 @@ def test_a_scale_has_few_steps_that_differ(distances: list[float]) -> None:
     assert all(upper - lower >= 1 for lower, upper in pairwise(steps))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(120), deadline=None)
 @given(st.lists(st.integers(6, 60), min_size=2, max_size=30))
 def test_nothing_drifts_down_the_page(margins: list[int]) -> None:
     lines = tuple(Node("p", "text", (("margin-top", f"{value}px"),), lines=("Words",)) for value in margins)

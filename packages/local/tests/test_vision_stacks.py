@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald.core.markup import VOID_ELEMENTS
 from heald_local.arrange.page import arrange
 from heald_local.page import Page
@@ -95,7 +96,7 @@ def test_jsx_keeps_what_was_read_in_strings() -> None:
     assert json.dumps(NASTY).replace("<", "\\u003c") in html
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(120), deadline=None)
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=30))
 def test_any_text_survives_in_html_and_svg(words: str) -> None:
     page = arrange(seen(text(80, 40, words, 20)))

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, Page, walk_nodes
 from heald_local.write.stacks import write_files
@@ -50,7 +51,7 @@ def test_rows_with_lines_between_them_are_a_table_with_a_head() -> None:
     assert len(_find(page, "td")) == 9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(st.integers(3, 9), st.integers(2, 6))
 def test_cells_with_frames_that_touch_are_a_table(rows: int, columns: int) -> None:
     page = arrange(seen(*_framed(rows, columns)))

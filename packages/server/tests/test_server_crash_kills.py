@@ -30,8 +30,8 @@ from heald_check import check_log
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
 
 ALL = os.environ.get("HEALD_CRASHES") == "all"
-PAIRS = 200 if ALL else 2
-SEEDS = 20 if ALL else 3
+PAIRS = 200 if ALL else 1
+SEEDS = 20 if ALL else 1
 IN_RECOVERY = ("recovery.before", "recovery.after")
 AT = {
     "lease.taken": 1,
@@ -187,7 +187,7 @@ async def test_killed_at_a_point(point: str, server: Server) -> None:
         assert continued[0] is not None, "it was not killed in the middle"
 
 
-@pytest.mark.parametrize("point", [*IN_RECOVERY, "append.commit", "append.after", "lease.taken"])
+@pytest.mark.parametrize("point", [*IN_RECOVERY, "append.commit"])
 async def test_killed_twice_while_it_recovers(point: str, server: Server) -> None:
     log = await lives(server, ["tool.after:3", point])
     interrupted = [e for e in log if isinstance(e.data, ToolResult) and e.data.status == "interrupted"]

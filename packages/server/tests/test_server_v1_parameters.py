@@ -50,6 +50,12 @@ async def test_what_clients_send_is_served_and_what_is_dropped_is_named(
     assert not any(name in note for name in ignored)
 
 
+async def test_names_that_no_header_can_hold_are_not_named(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        names = dict.fromkeys(("", " ", "before ", " after", "line\nbreak", "größer", "top_k"), 1)
+        assert (await _post(server, CHAT, **names))[:2] == (200, "top_k")
+
+
 @pytest.mark.parametrize("api", [CHAT, RESPONSES])
 async def test_every_row_of_the_table_is_what_happens(api: str, tmp_path: Path) -> None:
     async with served(tmp_path) as server:

@@ -1,8 +1,11 @@
 """A small model that writes files as text gets a report of tests: what it is shown, and what is sent back."""
 
+import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from agent.test_text_editing import SMALL, of, run
@@ -33,18 +36,21 @@ def answer(code: str) -> str:
     return f"clock.py\n```python\n{code}```\n"
 
 
-def report_of(folder: Path, code: str) -> str:
+@cache
+def report_of(code: str) -> str:
     """The report of real tests on some code."""
-    (folder / "clock.py").write_text(code)
-    (folder / "clock_test.py").write_text(TESTS)
     words = (sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "clock_test.py")
-    output = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stdout
-    (folder / "clock_test.py").unlink()
-    return output
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    with TemporaryDirectory() as folder:
+        Path(folder, "clock.py").write_text(code)
+        Path(folder, "clock_test.py").write_text(TESTS)
+        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
 
-def request_of(folder: Path, code: str) -> str:
-    return f"{report_of(folder, code)}\n\n---\n\nThese tests failed. Fix the code in clock.py."
+def request_of(folder: Path, code: str, request: str = "These tests failed. Fix the code in clock.py.") -> str:
+    """A request about a report, with the code in a folder."""
+    (folder / "clock.py").write_text(code)
+    return f"{report_of(code)}\n\n---\n\n{request}"
 
 
 LONG = WRONG.replace(
@@ -69,7 +75,7 @@ async def test_a_report_is_shortened(tmp_path: Path) -> None:
 
 
 async def test_a_question_about_a_report_shows_all_of_it(tmp_path: Path) -> None:
-    request = f"{report_of(tmp_path, WRONG)}\n\n---\n\nWhy does this fail? Do not change anything."
+    request = request_of(tmp_path, WRONG, "Why does this fail? Do not change anything.")
     _, _, server = await run(tmp_path, [wire_reply("chat", text="The hours are not limited.")], request)
     assert "clock_test.py:7" in str(server.requests[0].body["messages"][-1]["content"])
 

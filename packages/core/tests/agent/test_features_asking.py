@@ -31,8 +31,8 @@ async def decided(decision: bool | heald.Approval, **options: Any) -> tuple[list
     async def decide(_: ApprovalRequested) -> bool | heald.Approval:
         return decision
 
-    options = {"permissions": "ask"} | options
-    result, log = await played([call("change", what="a")], "Done.", tools=[change], on_approval=decide, **options)
+    settings: dict[str, Any] = {"permissions": "ask"} | options
+    result, log = await played([call("change", what="a")], "Done.", tools=[change], on_approval=decide, **settings)
     (tool_result,) = results_of(result.messages)
     return ran, tool_result, log
 

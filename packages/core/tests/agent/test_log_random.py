@@ -40,7 +40,13 @@ ERRORS: list[Callable[[], ProviderError]] = [
     lambda: ContextOverflow("too long", status=400),
 ]
 STOPS: list[StopReason] = [
-    *("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "content_filter", "pause_turn"),
+    "end_turn",
+    "tool_use",
+    "max_tokens",
+    "stop_sequence",
+    "refusal",
+    "content_filter",
+    "pause_turn",
 ]
 TEXTS = [
     "",

@@ -10,6 +10,7 @@ from heald.core.messages import (
     Image,
     Message,
     Reasoning,
+    ResultPart,
     Text,
     ToolCall,
     ToolDefinition,
@@ -86,9 +87,9 @@ def test_a_result_may_state_for_itself_whether_it_failed() -> None:
 
 
 def test_the_text_of_a_result() -> None:
-    parts: list[Text | Image] = [Text("a"), Image(data="AAAA"), Text("b")]
+    parts: list[ResultPart] = [Text("a"), Image(data="AAAA"), Text("b")]
     assert ToolResult(id="1", status="ok", content="plain").text == "plain"
-    assert ToolResult(id="1", status="ok", content=[*parts]).text == "a\nb"
+    assert ToolResult(id="1", status="ok", content=parts).text == "a\nb"
     assert ToolResult(id="1", status="ok", content=[]).text == ""
 
 

@@ -34,14 +34,14 @@ ERRORS: dict[str, bytes] = {
 
 
 def model_at(url: str, wire: str = "chat", name: str = "test-model", **options: Any) -> heald.Model:
-    options = {"api_key": KEY, "provider": "test"} | options
-    return heald.Model(name, wire=wire, base_url=url + _BASES.get(wire, "/v1"), **options)
+    settings: dict[str, Any] = {"api_key": KEY, "provider": "test"} | options
+    return heald.Model(name, wire=wire, base_url=url + _BASES.get(wire, "/v1"), **settings)
 
 
 def session_at(server: ScriptedServer | str, wire: str = "chat", **options: Any) -> ProviderSession:
     url = server if isinstance(server, str) else server.url
-    options = {"messages": [user_message("Go.")], "retry": NOW} | options
-    return heald.providers.open_provider_session(model_at(url, wire), **options)
+    settings: dict[str, Any] = {"messages": [user_message("Go.")], "retry": NOW} | options
+    return heald.providers.open_provider_session(model_at(url, wire), **settings)
 
 
 async def ask(session: ProviderSession) -> tuple[ProviderTurn | ProviderError, list[Payload]]:

@@ -35,8 +35,8 @@ class Outcome(msgspec.Struct):
 
 async def converse(url: str, wire: str = "chat", *, key: str | None = None, **options: Any) -> Outcome:
     """One question over one wire, and all that came of it."""
-    options = {"messages": [user_message("Go.")], "retry": heald.Retry(base=0)} | options
-    result, events = await ask(heald.providers.open_provider_session(model_at(url, wire, api_key=key), **options))
+    settings: dict[str, Any] = {"messages": [user_message("Go.")], "retry": heald.Retry(base=0)} | options
+    result, events = await ask(heald.providers.open_provider_session(model_at(url, wire, api_key=key), **settings))
     if isinstance(result, ProviderError):
         return Outcome(str(result), result.code, facts(events))
     assert isinstance(result, ProviderTurn)

@@ -23,9 +23,9 @@ NO_RETRY: dict[str, Any] = {"retry": ONCE}
 
 
 def open_session(url: str, *, websocket: bool = True, **options: Any) -> ProviderSession:
-    options = {"messages": [user_message("Go.")], "retry": NOW} | options
+    arguments: dict[str, Any] = {"messages": [user_message("Go.")], "retry": NOW} | options
     settings = Settings(system="Be brief.", websocket=websocket)
-    return heald.providers.open_provider_session(model_at(url, "responses"), settings=settings, **options)
+    return heald.providers.open_provider_session(model_at(url, "responses"), settings=settings, **arguments)
 
 
 async def turn(session: ProviderSession) -> ProviderTurn:

@@ -50,7 +50,7 @@ def _cut(body: bytes) -> list[bytes]:
     return [body[a:b] for a, b in pairwise(cuts)]
 
 
-CUTS = {"whole": _whole, "small": _small, "cut": _cut}
+CUTS: dict[str, Callable[[bytes], list[bytes]]] = {"whole": _whole, "small": _small, "cut": _cut}
 
 
 def _cuts(body: bytes) -> dict[str, Callable[[bytes], list[bytes]]]:

@@ -102,14 +102,15 @@ def attend(session: Session, *, waiting: bool = True) -> None:
 
 
 async def open_it(store: MemoryStore, model: heald.testing.ScriptedModel | None = None, **options: Any) -> Session:
-    options = {"permissions": heald.Permissions("auto", ["ask mark(*3*)"]), "after_crash": "continue"} | options
+    permissions = heald.Permissions("auto", ["ask mark(*3*)"])
+    settings: dict[str, Any] = {"permissions": permissions, "after_crash": "continue"} | options
     return await Session.open(
         store,
         SESSION,
         model=model or a_model(),
         tools=["files", "ask_user", mark, look],
         client_tools=[CLIENT_TOOL],
-        **options,
+        **settings,
     )
 
 

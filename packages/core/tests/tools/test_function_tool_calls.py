@@ -37,7 +37,8 @@ async def test_calling_the_tool_calls_the_function() -> None:
 
 def test_it_has_the_name_the_signature_and_the_docstring_of_the_function() -> None:
     assert str(inspect.signature(weather)) == "(city: str, *, days: int = 1) -> str"
-    assert (weather.__name__, weather.__doc__) == ("weather", "Weather of a city.")
+    assert weather.__name__ == "weather"  # pyrefly: ignore[missing-attribute]
+    assert weather.__doc__ == "Weather of a city."
     assert (add.name, add.function(1, 1)) == ("adds", 2)
     assert repr(weather) == "<FunctionTool weather: 'Weather of a city.'>"
 

@@ -1,5 +1,6 @@
 """A report of pytest in a request is shortened to its failures; other texts stay as they are."""
 
+import os
 import subprocess
 import sys
 
@@ -57,7 +58,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
     (folder / "double_test.py").write_text(TESTS)
     words = (sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "double_test.py")
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stdout
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
 
 def test_the_failures_of_a_report(report: str) -> None:

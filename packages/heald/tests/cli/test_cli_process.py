@@ -134,7 +134,7 @@ async def test_help_with_few_letters() -> None:
     assert "out/2, \\u2026" in ran.out
 
 
-@pytest.mark.parametrize("words", ["--help", "build --help", "completion bash", "config"])
+@pytest.mark.parametrize("words", ["--help", "config"])
 def test_a_full_disk_is_one_sentence(words: str) -> None:
     ran = run_in_shell(f"{words} > /dev/full")
     assert (ran.code, ran.err) == (1, "heald: No space left on device.\n")
@@ -151,9 +151,10 @@ async def test_an_answer_on_a_full_disk(words: list[str]) -> None:
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_closed(closed: str) -> None:
-    assert run_in_shell(f"config {closed}") == Ran(0, run_in_shell("config").out * (">&-" not in closed.split()), "")
+def test_streams_that_are_closed() -> None:
+    printed = run_in_shell("config").out
+    for closed, out in (("<&-", printed), (">&-", ""), ("2>&-", printed), ("<&- >&- 2>&-", "")):
+        assert run_in_shell(f"config {closed}") == Ran(0, out, ""), closed
 
 
 @pytest.mark.parametrize("words", ["run --model m --base-url http://127.0.0.1:9/v1 -", "build --text -"])

@@ -124,7 +124,7 @@ async def test_an_app_shows_the_result_and_reaches_nothing(tmp_path: Path, chrom
                     page.on(
                         "response",
                         lambda answer: (
-                            policies.append(answer.headers["content-security-policy"])
+                            policies.append(answer.headers["content-security-policy"])  # pyrefly: ignore[missing-attribute]
                             if "/app-frame" in answer.url
                             else None
                         ),

@@ -277,16 +277,17 @@ class Server:
     async def _send_value(self, socket: web.WebSocketResponse, value: object, *, quiet: bool = False) -> None:
         if self.is_mute or socket not in self._open:
             return
-        texts: list[str] | None = [encode_text(value)]
+        text = encode_text(value)
+        texts: list[str] | None = [text]
         if not quiet:
             self.frames += 1
-            texts = self.disturb(self.frames, texts[0])
+            texts = self.disturb(self.frames, text)
         if texts is None:
             self.cut(socket)
             raise ConnectionResetError
         with suppress(ConnectionError):
-            for text in texts:
-                await socket.send_str(text)
+            for frame in texts:
+                await socket.send_str(frame)
 
 
 class Refused(Exception):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heald_server
+from example_counts import scaled
 from heald.core.envelope import Event
 from heald.core.errors import ConnectionFailed
 from heald.core.json import encode_text
@@ -134,7 +135,7 @@ disturbances = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(120), deadline=None)
 @given(disturbances, st.randoms(use_true_random=False))
 def test_whatever_happens_what_is_received_is_the_log(plan: list[str], chance: random.Random) -> None:
     async def play() -> None:

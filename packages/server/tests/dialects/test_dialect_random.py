@@ -24,6 +24,7 @@ from dialect_support import (
     spoken,
     weight,
 )
+from example_counts import IS_LONG, scaled
 from heald.core.envelope import Event
 from heald.core.events import (
     ExchangeRequest,
@@ -47,7 +48,7 @@ from heald_server.dialects.frame import Frame
 from heald_server.dialects.registry import load_dialects, open_dialect
 from heald_server.protocols.ag_ui.dialect import AGUIDialect
 
-CONVERSATIONS = 250
+CONVERSATIONS = 250 if IS_LONG else 60
 
 
 def _conversations() -> list[list[Event]]:
@@ -234,7 +235,7 @@ def test_studio_ends_with_the_page_as_it_is(logs: list[list[Event]]) -> None:
         if codes and codes[-1]:
             pages += 1
             assert sha256(codes[-1].encode()).hexdigest() in files.values()
-    assert pages > 10
+    assert pages > CONVERSATIONS // 25
 
 
 @pytest.mark.parametrize("name", ["loop", "normalized", "ai-sdk", "openai", "responses", "ag-ui", "agentx"])
@@ -249,7 +250,9 @@ def test_a_client_that_resumes_misses_nothing(name: str, logs: list[list[Event]]
             files |= {event.data.path: event.data for event in exchange if isinstance(event.data, FileChanged)}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=scaled(80), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(st.randoms(use_true_random=False))
 def test_conversations_made_small(random: Random) -> None:
     events = asyncio.run(Conversation(random).events())

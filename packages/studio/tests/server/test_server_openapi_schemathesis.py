@@ -19,7 +19,7 @@ from heald_server.settings import ServerSettings
 from serving_parts import TOKEN, S, Served
 from walked_routes import whole_server
 
-EXAMPLES = max(8, int(os.environ.get("HEALD_FUZZ_ROUNDS", "0")) // 400)
+EXAMPLES = max(4, int(os.environ.get("HEALD_FUZZ_ROUNDS", "0")) // 400)
 """For each operation; there are about a hundred. `make fuzz` tries a hundred examples."""
 SHARES = 3
 """The operations are tried in as many tests, which run beside each other."""

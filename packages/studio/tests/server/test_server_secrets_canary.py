@@ -60,8 +60,15 @@ FAULTS: dict[str, Reply] = {
 }
 
 
-@pytest.mark.parametrize("wire", BASES)
-@pytest.mark.parametrize("fault", FAULTS)
+PAIRS = [
+    *(("401", wire) for wire in BASES),
+    *(("400", "chat"), ("403 html", "responses"), ("a redirect", "messages")),
+    *((fault, wire) for fault in ("half an answer", "garbage") for wire in ("chat", "gemini")),
+]
+"""Every fault, and every wire. An answer that is not a stream is read in the same way on all of them."""
+
+
+@pytest.mark.parametrize(("fault", "wire"), PAIRS)
 async def test_k01_a_key_is_nowhere_when_the_provider_fails(
     fault: str, wire: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

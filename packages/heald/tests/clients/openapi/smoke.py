@@ -1,6 +1,7 @@
 """A conversation over the client that openapi-python-client makes from the document."""
 
 # pyright: basic, reportMissingImports=false
+# pyrefly: ignore-errors
 
 import json
 import sys

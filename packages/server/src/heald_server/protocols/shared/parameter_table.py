@@ -77,10 +77,15 @@ class ParameterTable:
 
 def name_dropped(response: Response, dropped: Sequence[str]) -> Response:
     """Name in a response what was dropped from its request."""
-    names = [name for name in dict.fromkeys(dropped) if name.isascii() and name.isprintable()][:_MAX_NAMES]
+    names = [name for name in dict.fromkeys(dropped) if _fits_header(name)][:_MAX_NAMES]
     if names:
         response.headers[DROPPED_HEADER] = ", ".join(names)
     return response
+
+
+def _fits_header(name: str) -> bool:
+    """Whether a name can be the value of a header, which neither begins nor ends with a space (RFC 9110, 5.5)."""
+    return name != "" and name.isascii() and name.isprintable() and name == name.strip()
 
 
 SHARED_IGNORED = parameters("ignored", "changes nothing in the answer", *(
