@@ -55,6 +55,7 @@ import tempfile
 from pathlib import Path
 from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
+from benchmarks.tasks.development_calling import DEVELOPMENT_TOOL_TASKS
 from benchmarks.tasks.last_coding import LAST_CODING_TASKS
 from benchmarks.tasks.more_coding import MORE_CODING_TASKS
 for task in (*CODING_TASKS, *MORE_CODING_TASKS, *LAST_CODING_TASKS):
@@ -63,7 +64,10 @@ for task in (*CODING_TASKS, *MORE_CODING_TASKS, *LAST_CODING_TASKS):
         assert not task.is_solved(Path(name)), task.name
 assert len(CODING_TASKS) == len(MORE_CODING_TASKS) == len(LAST_CODING_TASKS) == len(TOOL_TASKS) == 10
 assert len({task.request for task in (*TOOL_TASKS, *MORE_TOOL_TASKS)}) == 30
-assert not any(task.is_solved("I do not know.") for task in (*TOOL_TASKS, *MORE_TOOL_TASKS))
+assert len({task.request for task in (*TOOL_TASKS, *MORE_TOOL_TASKS, *DEVELOPMENT_TOOL_TASKS)}) == 50
+assert not any(
+    task.is_solved("I do not know.") for task in (*TOOL_TASKS, *MORE_TOOL_TASKS, *DEVELOPMENT_TOOL_TASKS)
+)
 """
 
 

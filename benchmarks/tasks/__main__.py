@@ -13,8 +13,9 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.exercism.results import describe_run
-from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
+from benchmarks.tasks.calling import FUNCTIONS, MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
+from benchmarks.tasks.development_calling import DEVELOPMENT_FUNCTIONS, DEVELOPMENT_TOOL_TASKS
 from benchmarks.tasks.last_coding import LAST_CODING_TASKS
 from benchmarks.tasks.local_model import NAME as LOCAL_NAME
 from benchmarks.tasks.local_model import serve_local_model
@@ -32,7 +33,7 @@ def main() -> None:
         "--local", choices=["calls", "text"], help="fetch and run a small model; `text` parses no calls"
     )
     parser.add_argument("--api-key-env", default="", help="variable that holds the key")
-    parser.add_argument("--kind", choices=["coding", "more", "last", "tools", "more-tools", "all"], default="all")
+    parser.add_argument("--kind", choices=[*_KINDS, "all-tools", "all"], default="all")
     parser.add_argument("--only", action="append", help="an agent by its name; can be repeated")
     parser.add_argument("--first", type=int, default=100, help="so many tasks of each kind")
     parser.add_argument("--verbose", action="store_true", help="print each task")
@@ -57,7 +58,7 @@ def _run(options: argparse.Namespace) -> None:
     with CountingProxy(options.base_url, options.transcript) as proxy:
         place = Place(options.model, proxy.url, os.environ.get(options.api_key_env, "") or "none")
         for kind, (title, tasks) in _KINDS.items():
-            if options.kind == kind or (options.kind == "all" and kind != "more-tools"):
+            if kind in _GROUPS.get(options.kind, (options.kind,)):
                 tables[kind] = _compare(title, runners, tasks[: options.first], proxy, place, options.verbose)
     if options.results is not None:
         facts = describe_run("tasks", options.model, options.kind, options.commit, options.server)
@@ -70,9 +71,12 @@ _KINDS: dict[str, tuple[str, Tasks]] = {
     "coding": ("coding tasks", CODING_TASKS),
     "tools": ("tool tasks", TOOL_TASKS),
     "more-tools": ("more tool tasks", MORE_TOOL_TASKS),
+    "development-tools": ("tool tasks for development", DEVELOPMENT_TOOL_TASKS),
     "more": ("more coding tasks", MORE_CODING_TASKS),
     "last": ("last coding tasks", LAST_CODING_TASKS),
 }
+_GROUPS = {"all": ("coding", "tools", "more", "last"), "all-tools": ("tools", "more-tools")}
+"""Kinds that run together."""
 
 
 def _compare(
@@ -114,7 +118,8 @@ def _is_solved(runner: Runner, task: CodingTask | ToolTask, place: Place, verbos
     try:
         if isinstance(task, ToolTask):
             assert runner.call is not None
-            return task.is_solved(runner.call(task.request, place))
+            functions = DEVELOPMENT_FUNCTIONS if task in DEVELOPMENT_TOOL_TASKS else FUNCTIONS
+            return task.is_solved(runner.call(task.request, place, functions))
         assert runner.code is not None
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

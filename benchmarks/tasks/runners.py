@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,7 +14,6 @@ from typing import Any
 from msgspec import structs
 
 import heald
-from benchmarks.tasks.calling import FUNCTIONS
 from benchmarks.tasks.task import Function
 from benchmarks.tool_search import answer, made_definitions
 from heald.agent.tool_search import SHARE
@@ -42,8 +41,8 @@ class Runner:
     name: str
     code: Callable[[str, Path, Place], None] | None = None
     """Do a request in a folder."""
-    call: Callable[[str, Place], str] | None = None
-    """Answer a request with the tools of the tool tasks."""
+    call: Callable[[str, Place, Sequence[Function]], str] | None = None
+    """Answer a request with tools."""
 
 
 def available_runners() -> list[Runner]:
@@ -52,9 +51,9 @@ def available_runners() -> list[Runner]:
         Runner("heald", lambda text, folder, place: _heald_code(text, folder, place, "auto"), _heald_call),
         Runner("heald, tools only", lambda text, folder, place: _heald_code(text, folder, place, "tools")),
         Runner("heald, four small tools", _heald_small),
-        Runner("heald, 100 more tools, found by a search", call=lambda text, place: _heald_many(text, place, SHARE)),
+        Runner("heald, 100 more tools, found by a search", call=_heald_many),
         Runner("heald, 100 more tools of four services, found by a search", call=_heald_mixed),
-        Runner("heald, 100 more tools, described", call=lambda text, place: _heald_many(text, place, None)),
+        Runner("heald, 100 more tools, described", call=_heald_described),
     ]
     if find_spec("pydantic_ai") is not None:
         runners.append(Runner("pydantic-ai", _pydantic_code, _pydantic_call))
@@ -120,21 +119,25 @@ def _heald_small(text: str, folder: Path, place: Place) -> None:
     _run_heald(text, place, tools=[heald.tool(function) for function in file_functions(folder)])
 
 
-def _heald_call(text: str, place: Place) -> str:
-    return _run_heald(text, place, tools=[heald.tool(function) for function in FUNCTIONS])
+def _heald_call(text: str, place: Place, functions: Sequence[Function]) -> str:
+    return _run_heald(text, place, tools=[heald.tool(function) for function in functions])
 
 
-def _heald_many(text: str, place: Place, tool_search: float | None) -> str:
+def _heald_many(text: str, place: Place, functions: Sequence[Function], tool_search: float | None = SHARE) -> str:
     """Answer with the tools of the tasks behind 100 others, which are described in full without a search."""
     tools = [Tool(definition=definition, run=answer) for definition in made_definitions(_MORE_TOOLS)]
-    tools += [heald.tool(function) for function in FUNCTIONS]
+    tools += [heald.tool(function) for function in functions]
     return _run_heald(text, place, tools=tools, tool_search=tool_search)
 
 
-def _heald_mixed(text: str, place: Place) -> str:
+def _heald_described(text: str, place: Place, functions: Sequence[Function]) -> str:
+    return _heald_many(text, place, functions, tool_search=None)
+
+
+def _heald_mixed(text: str, place: Place, functions: Sequence[Function]) -> str:
     """Answer with tools of four services, each of which has one of the tasks and 25 others."""
     tools: list[Tool] = []
-    for number, function in enumerate(FUNCTIONS):
+    for number, function in enumerate(functions):
         tool = heald.tool(function)
         definition = structs.replace(tool.definition, name=f"service{number}__{tool.name}")
         task_tool = structs.replace(tool, definition=definition)
@@ -165,8 +168,8 @@ def _pydantic_code(text: str, folder: Path, place: Place) -> None:
     _run_pydantic(text, place, file_functions(folder))
 
 
-def _pydantic_call(text: str, place: Place) -> str:
-    return _run_pydantic(text, place, list(FUNCTIONS))
+def _pydantic_call(text: str, place: Place, functions: Sequence[Function]) -> str:
+    return _run_pydantic(text, place, list(functions))
 
 
 def _run_agents(text: str, place: Place, functions: list[Function]) -> str:
@@ -184,8 +187,8 @@ def _agents_code(text: str, folder: Path, place: Place) -> None:
     _run_agents(text, place, file_functions(folder))
 
 
-def _agents_call(text: str, place: Place) -> str:
-    return _run_agents(text, place, list(FUNCTIONS))
+def _agents_call(text: str, place: Place, functions: Sequence[Function]) -> str:
+    return _run_agents(text, place, list(functions))
 
 
 def _aider_code(text: str, folder: Path, place: Place) -> None:

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import heald
 from heald.core.events import ApprovalRequested
@@ -260,3 +261,66 @@ async def test_a_small_model_is_offered_the_tools_that_its_request_needs() -> No
     assert ran == [("notes__archive_page", {"id": "7"})]
     assert "notes__archive_page" in offered[3]  # it stays offered
     assert estimate_tokens([], definitions_in(bodies[0])) <= 2_500
+
+
+@heald.tool
+def weather(city: str) -> str:
+    """Weather of a city."""
+    return f"{city}: sun"
+
+
+@heald.tool
+def book(title: str) -> str:
+    """Author and year of a book."""
+    return f"{title}: Jane Austen, 1815"
+
+
+async def offered_to_small_model(
+    tools: Sequence[Any], replies: Sequence[Any], request: str
+) -> tuple[list[list[str]], heald.AgentResult]:
+    """Run a request with a small model, and return the names of the tools in each request to it."""
+    facts = {"/v1/models": {"data": [{"id": "tiny-1b", "max_model_len": 32_768}]}}
+    async with ScriptedServer(replies, facts=facts) as server:
+        model = heald.Model("tiny-1b", base_url=f"{server.url}/v1", api_key="none")
+        async with heald.Agent(model, tools=tools) as agent:
+            result = await agent.run(request)
+        bodies = [request.body for request in server.requests]
+    return [[definition.name for definition in definitions_in(body)] for body in bodies], result
+
+
+async def test_tools_of_the_program_stay_in_full_and_in_their_order() -> None:
+    offered, _ = await offered_to_small_model(
+        [weather, *service_tools(100), book], [wire_reply("chat", text="Jane Austen.")], "Who is the author of Emma?"
+    )
+    assert offered == [["weather", "book", "find_tools"]]  # the author is a word of one of them, so no others are added
+    (body,), _ = await bodies_of([weather, *service_tools(100), book])
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["weather", "book", "find_tools", "use_tool"]
+    assert estimate_tokens([], definitions_in(body)) <= 2_500
+
+
+async def test_many_tools_of_the_program_are_searched_too() -> None:
+    tools = service_tools(20)
+    plain = [replace(tool, definition=replace(tool.definition, name=tool.name.replace("__", "_"))) for tool in tools]
+    (body,), _ = await bodies_of(plain, size=16_384)
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["find_tools", "use_tool"]
+
+
+async def test_a_tool_that_resembles_no_other_is_offered_without_a_word_of_it() -> None:
+    tools = service_tools(100)
+    other = replace(weather, definition=replace(weather.definition, name="sky__report"))
+    tools.insert(50, other)
+    offered, _ = await offered_to_small_model(tools, [wire_reply("chat", text="Yes.")], "Do I need an umbrella?")
+    assert offered == [["sky__report", "find_tools"]]
+
+
+async def test_a_search_that_a_small_model_writes_as_text_is_made_and_a_reminder_changes_no_tools() -> None:
+    search = '{"name": "find_tools", "arguments": {"query": "archive a page of notes"}}'
+    replies = [
+        wire_reply("chat", text="I will now search for more tools."),  # reminded, in words that other tools have
+        wire_reply("chat", text=f"```json\n{search}\n```"),
+        wire_reply("chat", text="Done."),
+    ]
+    offered, result = await offered_to_small_model(service_tools(100), replies, "List the tracks of my music.")
+    assert offered[0] == offered[1]
+    assert [item.name for item in results(result)] == ["find_tools"]
+    assert "notes__archive_page" in offered[2]

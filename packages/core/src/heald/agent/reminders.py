@@ -10,12 +10,12 @@ from heald.core.messages import user_message
 from heald.providers.base import ProviderTurn
 
 UNREAD_CALL = (
-    "Your last message holds a call that could not be read, so nothing was run. Call one of the tools with arguments "
-    "that are valid JSON for its schema, or answer in plain text."
+    "Your last message contains a tool call that could not be parsed, so nothing was run. Call one of the tools with "
+    "arguments that are valid JSON for its schema, or answer in plain text."
 )
 ANNOUNCED = (
-    "Your last message announces a step, and no tool was called, so nothing was done. Call the tool now; if the work "
-    "is done, give the final answer."
+    "Your last message announces a step but calls no tool, so nothing was done. Call the tool now, or give the final "
+    "answer if the work is done."
 )
 _SAID = {
     UNREAD_CALL: "Reminded the model: it wrote a call that cannot be read.",

@@ -23,6 +23,8 @@ _LARGE_CONTEXT = 75_000
 _BYTES_PER_TOKEN = 3.2
 _FEW, _FEW_BYTES = 8, 2_000
 """So many tools, and definitions of so many bytes, are always offered in full."""
+_SERVER_MARK = "__"
+"""In the name of a tool of a server, between the names of both."""
 _LIST_BYTES = 7_000
 """The most bytes of the list of tools."""
 _LIST_SHARE = 0.5
@@ -34,7 +36,7 @@ _SMALL_LIST_BYTES = 600
 class ToolSearch(Strategy):
     """Replaces the definitions of many tools by a list and two tools that lead to them.
 
-    Built-in tools and those of clients are always offered in full."""
+    Built-in tools, those of clients, and a few of the program itself are always offered in full."""
 
     def __init__(self, share: float = SHARE) -> None:
         self._share = share
@@ -43,6 +45,8 @@ class ToolSearch(Strategy):
         self._finder: ToolFinder | None = None
         self._is_direct = False  # a small model calls what it has found by its name
         self._length = 0
+        self._exchange: str | None = None  # the exchange of the request
+        self._request = ""
 
     def attach(self, conversation: Conversation) -> None:
         super().attach(conversation)
@@ -68,14 +72,16 @@ class ToolSearch(Strategy):
         request.tools = self._offered
 
     def _offer_nearest(self, finder: "ToolFinder") -> list[ToolDefinition]:
-        """The tools that the last request needs by its words, and those that were found or called before."""
+        """The tools that the request of the exchange needs by its words, and those that were found or called before."""
         messages = self.conversation.messages
-        last = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        if self._exchange != self.conversation.exchange:  # a reminder later in the exchange is not a request
+            self._exchange = self.conversation.exchange
+            self._request = next((message.text for message in reversed(messages) if message.role == "user"), "")
         offered = self._offered[:-1]
         names = {tool.name for tool in offered}
         called = {call.name for message in messages for call in message.tool_calls}
         earlier = [tool for tool in self._seen if tool.name in called or tool.name in finder.search_results]
-        for tool in (*finder.nearest(last), *earlier):
+        for tool in (*finder.nearest(self._request), *earlier):
             if tool.name not in names:
                 names.add(tool.name)
                 offered.append(tool)
@@ -112,15 +118,22 @@ class ToolSearch(Strategy):
         most = min(context_size or _LARGE_CONTEXT, _LARGE_CONTEXT) * self._share * _BYTES_PER_TOKEN
         choice = self.conversation.settings.tool_choice
         hidden = [tool for tool in tools if not self._is_pinned(tool) and tool.name != choice]
+        program_tools = [tool for tool in hidden if _SERVER_MARK not in tool.name]
+        program_size = sum(len(encode(tool)) for tool in program_tools)
+        if len(program_tools) <= _FEW and program_size <= _FEW_BYTES:
+            hidden = [tool for tool in hidden if _SERVER_MARK in tool.name]
+        else:
+            program_size = 0
         reserved = {FIND_TOOLS, USE_TOOL} & {tool.name for tool in tools}
         if size <= most or len(hidden) <= 1 or reserved:
             self._finder = None
             return tools
         self._is_direct = self.conversation.models.is_small
-        room = min(_SMALL_LIST_BYTES if self._is_direct else _LIST_BYTES, round(most * _LIST_SHARE))
-        self._finder = finder = ToolFinder(hidden, room=room, direct=self._is_direct)
+        room = min(_SMALL_LIST_BYTES if self._is_direct else _LIST_BYTES - program_size, round(most * _LIST_SHARE))
         names = {tool.name for tool in hidden}
-        return [tool for tool in tools if tool.name not in names] + [tool.definition for tool in finder.tools]
+        offered = [tool for tool in tools if tool.name not in names]
+        self._finder = finder = ToolFinder(hidden, room=room, direct=self._is_direct, offered=offered)
+        return offered + [tool.definition for tool in finder.tools]
 
     def _is_pinned(self, definition: ToolDefinition) -> bool:
         from heald.agent.handover_tool import HAND_OVER

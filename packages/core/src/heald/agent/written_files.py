@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from heald.providers.base import ProviderTurn
 
 FILE_AS_TEXT = (
-    "Your answer holds a file as text, and nothing was written: text changes no file. Call write_file or edit_file to "
-    "make the change."
+    "Your answer contains a file as text, but text does not change files, so nothing was written. Call write_file or "
+    "edit_file to make the change."
 )
 _FAULT = (
     "The model answered with a file as text and called no tool, so nothing has changed; use --edit-format text, or "

@@ -16,6 +16,8 @@ _MOST, _MORE = 5, 10
 """Tools that one search describes, and further ones that it names."""
 _NEAREST = 8
 """Tools that a small model is offered for a request."""
+_LEAST_SHARE = 0.5
+"""The least score of a tool that a small model is offered, as a share of the best score."""
 _LONG_DESCRIPTION = 1500
 """Characters of a description that a search returns."""
 _LINES = (90, 45)
@@ -31,9 +33,21 @@ _USE = "Call a tool that find_tools has described."
 class ToolFinder:
     """The tools that a model is not shown in full, and the two tools that lead to them."""
 
-    def __init__(self, definitions: Sequence[ToolDefinition], room: int, *, direct: bool = False) -> None:
-        """`room` is the most bytes of their list. With `direct` a model calls by its name what it has found."""
+    def __init__(
+        self,
+        definitions: Sequence[ToolDefinition],
+        room: int,
+        *,
+        direct: bool = False,
+        offered: Sequence[ToolDefinition] = (),
+    ) -> None:
+        """`room` is the most bytes of their list. With `direct` a model calls by its name what it has found.
+
+        `offered` are tools that it is shown in full anyway: where they fit a request better, others are not chosen.
+        """
         self._definitions = definitions
+        self._names = {definition.name for definition in definitions}
+        self._all = [*definitions, *offered]
         self._index: ToolIndex | None = None
         self.search_results: dict[str, ToolDefinition] = {}
         """The tools that searches have returned."""
@@ -42,27 +56,31 @@ class ToolFinder:
         self.tools = (finder,) if direct else (finder, USE)
 
     def nearest(self, request: str) -> list[ToolDefinition]:
-        """Return the tools that the words of a request find, and others of all groups while there is room."""
-        if self._index is None:
-            self._index = ToolIndex(self._definitions)
-        nearest = self._index.find(request, _MOST)
-        names = {definition.name for definition in nearest}
-        groups: dict[str, list[ToolDefinition]] = {}
-        for definition in self._definitions:
-            groups.setdefault(_group(definition.name), []).append(definition)
-        for group in sorted(groups.values(), key=len):  # a large group has other members that can be found by a search
-            others = [definition for definition in group if definition.name not in names]
-            if len(nearest) >= _NEAREST or not others:
-                continue
-            nearest.append(others[0])
-        return nearest
+        """Return tools with distinct names, in their order, and those that the words of a request find, best first.
+
+        The distinct ones of small groups come first while there is room: look-alikes can be found by a search.
+        """
+        best = self._rank(request, _MOST, _LEAST_SHARE)
+        groups = Counter(_group(definition.name) for definition in self._definitions)
+        candidates = [definition for definition in self._get_index().distinct() if definition.name in self._names]
+        others = [definition for definition in candidates if definition not in best]
+        others.sort(key=lambda definition: groups[_group(definition.name)])
+        distinct = [tool for tool in candidates if tool in best or tool in others[: _NEAREST - len(best)]]
+        return [*distinct, *(definition for definition in best if definition not in distinct)]
 
     def _find(self, query: str) -> list[ToolDefinition]:
-        if self._index is None:
-            self._index = ToolIndex(self._definitions)
-        definitions = self._index.find(query, _MOST + _MORE)
+        definitions = self._rank(query, _MOST + _MORE)
         self.search_results |= {definition.name: definition for definition in definitions[:_MOST]}
         return definitions
+
+    def _rank(self, query: str, most: int, share: float = 0.0) -> list[ToolDefinition]:
+        ranking = self._get_index().find(query, len(self._all), share)
+        return [definition for definition in ranking if definition.name in self._names][:most]
+
+    def _get_index(self) -> ToolIndex:
+        if self._index is None:
+            self._index = ToolIndex(self._all)
+        return self._index
 
 
 def find_tools(find: Callable[[str], Sequence[ToolDefinition]], description: str, *, direct: bool = False) -> Tool:

@@ -44,18 +44,18 @@ def _cached_tools(path: str | None) -> tuple[Tool, ...]:
         from_programs=False,
     )
     async def run_program(ctx: ToolContext, program: str, timeout_s: float = TIMEOUT) -> ToolOutput:
-        """Run a Python program that calls your other tools as functions. You get what it prints.
+        """Run a Python program that calls your other tools as functions, and return what it prints.
 
-        Use it for calls that depend on each other, for loops over many items, and for results of which you need a part:
-        what is not printed costs nothing. Each other tool is a function of its name and takes the arguments of the
-        tool: text = read_file(path="a.txt"). A result that is a JSON object or list is a dict or list, any other is a
-        string. A failed call raises ToolError. parallel(read_file, [{"path": "a.txt"}, {"path": "b.txt"}]) calls at
-        once and returns the results in order. There is no await. The program has the standard library of Python, but no
-        files, no network and no environment; nothing is kept for the next program.
+        Use it for calls that depend on each other, for loops over many items, and for results of which you need only a
+        part: what is not printed costs no tokens. Each of your other tools is a function with the same name and
+        arguments: text = read_file(path="a.txt"). A result that is a JSON object or list becomes a dict or list, any
+        other a string. A failed call raises ToolError. parallel(read_file, [{"path": "a.txt"}, {"path": "b.txt"}])
+        makes the calls concurrently and returns the results in order. Do not use await. The program has the standard
+        library of Python, but no files, no network and no environment; nothing is kept for the next program.
 
         Args:
             program: The program.
-            timeout_s: Seconds after which it is ended, at most 600. The time of its calls does not count.
+            timeout_s: Seconds after which it is stopped, at most 600, not counting the time of its calls.
         """
         return await _run(box, ctx, program, min(max(timeout_s, 0.1), LONGEST))
 

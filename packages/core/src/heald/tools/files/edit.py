@@ -48,13 +48,13 @@ def edit_file(
     old_text: str | None = None,
     new_text: str | None = None,
 ) -> ToolOutput:
-    """Replace exact texts in a file. Each old_text must stand in it exactly once, or as often as its count.
+    """Replace exact text in a file. Each old_text must occur in it exactly once, or as many times as its count.
 
-    Edits are applied in order, from the top to the end; if one does not fit, none is applied.
+    Edits are applied in order, top to bottom; if one does not match, none is applied.
 
     Args:
         path: The file's path, relative to the workspace.
-        edits: What to replace by what.
+        edits: The replacements.
         old_text: For a single edit, instead of edits.
     """
     edits = _edits(edits, old_text, new_text)

@@ -32,7 +32,7 @@ _MAX_QUERY = 200
 def list_files(ctx: ToolContext, path: str = "", depth: Annotated[int, msgspec.Meta(ge=1, le=20)] = 2) -> ToolOutput:
     """List the files and folders below a folder of the workspace. Folders end with a slash; links are marked.
 
-    Folders such as node_modules or .git, and those in .gitignore, are named, but not what is in them, unless path is
+    Folders such as node_modules or .git, and those in .gitignore, are listed without their contents, unless path is
     one of them. Files in .gitignore are left out.
 
     Args:
@@ -68,8 +68,8 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
     """Find files by a pattern of their path, in alphabetical order: src/**/*.ts, *.{css,scss}, test_?.py.
 
     * and ? match within one name, ** any number of folders, [abc] one of the characters, {a,b} either text. A pattern
-    without a slash matches names anywhere. Folders such as node_modules and .git, and what .gitignore names, are not
-    looked into.
+    without a slash matches names anywhere. Folders such as node_modules and .git, and what .gitignore names, are
+    skipped.
 
     Args:
         pattern: The pattern, relative to the workspace.
@@ -101,7 +101,7 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
     idempotent=True,
 )
 def find_file(query: str, ctx: ToolContext) -> ToolOutput:
-    """Find files whose path is like the query, best first. Its characters must come in the path in this order.
+    """Find files whose path is like the query, best first. Its characters must appear in the path in this order.
 
     Args:
         query: A part of the name or path, such as "userctrl" for src/user/controller.ts.

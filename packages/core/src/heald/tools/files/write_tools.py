@@ -24,7 +24,7 @@ def _write_summary(arguments: JsonObject) -> str:
 
 
 def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a whole file, making its folders. A file that is there already is replaced.
+    """Write a whole file and create its folders. An existing file is replaced.
 
     Args:
         path: The file's path, relative to the workspace.
@@ -58,7 +58,7 @@ _make_writer = partial(
 write_file = _make_writer(name="write_file")
 create_file = _make_writer(
     name="create_file",
-    description=f"{write_file.definition.description}\n\nTo change a part of a file, edit_file takes less writing.",
+    description=f"{write_file.definition.description}\n\nTo change part of a file, use edit_file instead.",
 )
 
 

@@ -53,13 +53,14 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         It runs in a sandbox: the workspace is /workspace, the network reaches hosts that the user allows and only
         through the proxy of the environment (HTTP and HTTPS), /tmp and the home folder are empty each time, input is
         empty, and settings of git and of agents are read-only (empty ones such as .mcp.json may show up in listings
-        while a command runs). What it leaves running is ended with it, unless it runs in the background.
+        while a command runs). Processes that it leaves running are stopped when it ends, unless it
+        runs in the background.
 
         Args:
             command: The command line, for bash.
             cwd: The folder to run it in, relative to the workspace.
-            timeout_s: Seconds after which it is ended, at most 600.
-            background: Let it run on, such as a server. You get an id for command_output and stop_command.
+            timeout_s: Seconds after which it is stopped, at most 600.
+            background: Keep it running, such as a server. Returns an id for command_output and stop_command.
         """
         gate, launch = await _prepare(box, ctx, command, cwd, may_ask=not background)
         if background:
