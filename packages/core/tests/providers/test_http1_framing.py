@@ -41,6 +41,20 @@ def test_chunks_in_any_cut(
     assert read(Chunked(), bytewise(wire[:-1]))[1] is None
 
 
+EVENTS = st.sampled_from([b"data: {}\n\n", b"data: 10\n\n", b"x" * 40])
+BREAKS = st.sampled_from([b"data: {}\r\n\r\n", b"\r\n", b"0\r\n\r\n", b"a\r\n0", b"1\r\nb", b"\r\n0"])
+
+
+@given(st.lists(EVENTS, min_size=60, max_size=70), st.lists(BREAKS, max_size=2), st.binary(max_size=8), CUTS)
+@example([b"data: {}\n\n"] * 60, [b"a\r\n0"] * 2, b"", [])
+def test_many_chunks_in_one_read(events: list[bytes], breaks: list[bytes], after: bytes, cuts: list[int]) -> None:
+    """Chunks that come together are read together, also around contents that look like the frame of one."""
+    chunks = [*events[:30], *breaks, *events[30:]]
+    wire = chunked(*chunks) + after
+    for pieces in ([wire], cut(wire, cuts)):
+        assert read(Chunked(), pieces) == (b"".join(chunks), after)
+
+
 @given(st.binary(max_size=300), st.binary(max_size=8), CUTS)
 def test_a_length_in_any_cut(content: bytes, after: bytes, cuts: list[int]) -> None:
     whole = content + after

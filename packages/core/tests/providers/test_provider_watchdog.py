@@ -1,6 +1,7 @@
 """Two clocks over a stream. Every limit here is far from what the other clock would allow."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from provider_bench import NOW, ONCE, WIRES, ask, attempts, body, half, session_at, streamed_text, types
@@ -10,6 +11,7 @@ from heald.core.errors import ProviderError, ProviderTimeout, Stalled
 from heald.core.messages import ToolCall, ToolResult
 from heald.core.payload import Payload
 from heald.providers.base import ProviderTurn
+from heald.providers.watchdog import Watchdog
 from heald.testing.server import Hang, Pause, Reply, ScriptedServer, Step
 from heald.testing.streams import sse_event, wire_reply, wire_stream
 
@@ -175,3 +177,22 @@ async def test_a_server_of_ones_own_may_read_for_minutes() -> None:
         patient, strict = session_at(server), session_at(server, timeouts=heald.Timeouts(socket=5.0))
     patience = [session._patience for session in (patient, strict)]  # pyright: ignore
     assert patience == [1800.0, 0.0]
+
+
+async def test_one_timer_serves_the_wait_and_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wait for a response has more time than the stream, which begins while the timer still runs."""
+    loop = asyncio.get_running_loop()
+    call_later = loop.call_later
+    delays: list[float] = []
+
+    def count(delay: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+        delays.append(delay)
+        return call_later(delay, callback)
+
+    monkeypatch.setattr(loop, "call_later", count)
+    watchdog = Watchdog(heald.Timeouts(connect=15.0, socket=120.0))
+    watchdog.start(list, grace=15.0)
+    watchdog.stop()
+    watchdog.start(list)
+    watchdog.close()
+    assert delays == [120.0]

@@ -212,7 +212,11 @@ class Account:
         """Return the limit that is used up, here or in the account of a caller, if there is one. Without `turns`, those
         may be used up: the calls of the last turn are run."""
         if self._counts_turns_only:
-            is_used_up = turns and (self.tracker.turns >= self._agent_turns or self.turns >= self._tree_turns)
+            if not turns:
+                return None
+            used = self.tracker.turns
+            total = self.turns if self._delegates else used + self.tracker.delegated_turns
+            is_used_up = used >= self._agent_turns or total >= self._tree_turns
             return self._limit_reached("turns", self) if is_used_up else None
         level: Account | None = self
         while level is not None:

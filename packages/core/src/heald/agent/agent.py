@@ -177,19 +177,21 @@ class Agent(AgentBase[OutputT]):
         if permissions is None:
             permissions = self.options["permissions"] = default_mode(on_approval)
         registry = Registry(_resolve_tools(tools))
-        base = settings or Settings()
-        merged = msgspec.structs.replace(
-            base,
-            system=join_instructions(
-                [base.system, *as_list(instructions)],
-                default=default_instructions,
-                tools=len(registry) > 0 or bool(handoffs),
-            ),
-            temperature=temperature if temperature is not None else base.temperature,
-            max_output_tokens=max_output_tokens if max_output_tokens is not None else base.max_output_tokens,
-            reasoning=reasoning if reasoning is not None else base.reasoning,
+        system = join_instructions(
+            [settings.system if settings is not None else "", *as_list(instructions)],
+            default=default_instructions,
+            tools=len(registry) > 0 or bool(handoffs),
         )
-        self.settings = complete_settings(merged)
+        arguments: dict[str, Any] = {"system": system}
+        if temperature is not None:
+            arguments["temperature"] = temperature
+        if max_output_tokens is not None:
+            arguments["max_output_tokens"] = max_output_tokens
+        if reasoning is not None:
+            arguments["reasoning"] = reasoning
+        self.settings = complete_settings(
+            Settings(**arguments) if settings is None else msgspec.structs.replace(settings, **arguments)
+        )
         self.session = session or new_id("ses")
         self._bus = EventBus(self.session)
         self._guarded_calls = GuardedCalls(guardrails)

@@ -47,16 +47,18 @@ class EventBus(Dispatcher):
         now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
-        if self.only_list is None or self._sink is not None:
+        events = self.only_list
+        if events is None or self._sink is not None:
             self._pass_on(payloads, exchange)
             return
-        session, epoch, prefix, now = self.session, self.epoch, self._prefix, self._now
-        events = [
-            new_event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload)
-            for seq, payload in enumerate(payloads, self.seq + 1)
-        ]
-        self.seq += len(events)
-        self.only_list += events
+        seq, session, epoch, prefix, now = self.seq, self.session, self.epoch, self._prefix, self._now
+        for payload in payloads:  # not a comprehension, which is a call of its own before Python 3.12
+            seq += 1
+            event = new_event(
+                seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload
+            )
+            events.append(event)
+        self.seq = seq
         if self.wakes:
             self.wake_readers()
 

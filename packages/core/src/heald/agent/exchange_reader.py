@@ -55,18 +55,25 @@ class ExchangeReader:
             events = self._events.copy()
             self._events.clear()
             if self._ended or not self._begun:
-                events = [event for event in events if self._concerns(event, exchange)]
+                events = self._select(events, exchange)
             if events:
                 return events
         return []
 
-    def _concerns(self, event: Event, exchange: ReadableExchange) -> bool:
-        if event.session != self._session:
-            return self._begun
-        if event.exchange == exchange.id:
-            self._begun = event.type != "exchange_response"
-            return True
-        return event.exchange is None and not exchange.is_delivered
+    def _select(self, events: list[Event], exchange: ReadableExchange) -> list[Event]:
+        """Return the events that concern the exchange."""
+        selected: list[Event] = []
+        session, exchange_id = self._session, exchange.id
+        for event in events:
+            if event.session != session:
+                if self._begun:
+                    selected.append(event)
+            elif event.exchange == exchange_id:
+                self._begun = event.type != "exchange_response"
+                selected.append(event)
+            elif event.exchange is None and not self._ended:
+                selected.append(event)
+        return selected
 
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None

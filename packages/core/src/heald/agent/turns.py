@@ -81,7 +81,6 @@ class TurnRunner:
         await self._prepare_request()
         if not self._conversation.window.measure_request():
             self._on_compacted(await self._conversation.window.fit())
-        self._raise_if_stopped()
         refused = 0
         while True:
             try:

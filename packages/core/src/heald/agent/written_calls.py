@@ -26,9 +26,9 @@ class WrittenCalls(Strategy):
     async def before_turn(self, request: NextRequest) -> None:
         runtime = self.conversation.runtime
         runtime.needs_text_calls = lambda: self._text_editing.needs_text
-        if not getattr(self.conversation.session, "may_write_calls", False):
-            return
         session = cast("WireSession", self.conversation.session)
+        if not getattr(session, "may_write_calls", False):
+            return
         session.fits = runtime.fits
         session.parses_calls = session.model.provider in runtime.text_calls.parsing_providers
 

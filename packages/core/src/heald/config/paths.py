@@ -12,7 +12,7 @@ MCP_FILE = ".mcp.json"
 
 def config_home() -> Path:
     """The user's folder for settings, which may not exist."""
-    return Path(_config_home())
+    return Path(_config_home(_home()))
 
 
 def user_file() -> Path:
@@ -21,16 +21,17 @@ def user_file() -> Path:
 
 def has_config_files() -> bool:
     """Whether there are settings of the user or of the project, trusted or not. It is cheap: every agent asks."""
-    if os.path.exists(os.path.join(_config_home(), CONFIG_FILE)):
+    home = _home()
+    if os.path.exists(f"{_config_home(home)}/{CONFIG_FILE}"):
         return True
     try:
-        return _find_project_file(os.getcwd(), CONFIG_FILE) is not None
+        return _find_project_file(os.getcwd(), CONFIG_FILE, home) is not None
     except OSError:  # the working folder was removed
         return False
 
 
-def _config_home() -> str:
-    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config"), "heald")
+def _config_home(home: str) -> str:
+    return f"{os.environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/heald"
 
 
 def _home() -> str:
@@ -43,21 +44,22 @@ def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | 
     """The nearest `heald.toml`, or file of another name, from a folder up to that of the repository, and not above the
     home folder."""
     start = working_folder() if folder is None else folder.resolve()
-    path = _find_project_file(str(start), name) if start is not None else None
+    path = _find_project_file(str(start), name, _home()) if start is not None else None
     return Path(path) if path is not None else None
 
 
-def _find_project_file(start: str, name: str) -> str | None:
-    home = _home()
+def _find_project_file(start: str, name: str, home: str) -> str | None:
     place = start
     while True:
         if place != start and place == home:
             return None
-        path = os.path.join(place, name)
+        path = f"{place.rstrip('/')}/{name}"
         if is_there(path):
             return None if os.path.realpath(path) == os.path.realpath(user_file()) else path
+        if place == home or is_there(f"{place}/.git"):
+            return None
         above = os.path.dirname(place)
-        if is_there(os.path.join(place, ".git")) or place == home or above == place:
+        if above == place:
             return None
         place = above
 

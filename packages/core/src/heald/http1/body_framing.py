@@ -9,6 +9,8 @@ MAX_LINE = 16 * 1024
 MAX_TRAILERS = 64 * 1024
 _HEX = b"0123456789abcdefABCDEF"
 _MAX_DIGITS = 15
+_SPLIT_FROM = 600
+"""Bytes from which on data may hold enough chunks to read them together."""
 
 
 class BodyFraming(Protocol):
@@ -63,6 +65,7 @@ class Chunked:
         if self._held:
             data, self._held = self._held + data, b""
         at, end = 0, len(data)
+        may_split = end > _SPLIT_FROM
         while at < end:
             if self._trailers is not None:
                 return self._pass_trailers(data, at)
@@ -78,6 +81,10 @@ class Chunked:
                     return self._hold_break(data[at:])
                 at += 2
                 self._closing = False
+                continue
+            if may_split:
+                at += _split(data, at, out)
+                may_split = False
                 continue
             stop = data.find(b"\r\n", at)
             if stop < 0 or stop - at > MAX_LINE:
@@ -131,3 +138,24 @@ def _read_size(line: bytes) -> int:
 
 
 _size = lru_cache(1024)(_read_size)  # few distinct sizes occur
+
+
+def _split(data: bytes, at: int, out: list[bytes]) -> int:
+    """Append the contents of the whole chunks from a place on, if they hold no line breaks. Return the bytes that they
+    take up; 0 if there is anything else among them, which is read chunk by chunk."""
+    blank = data.find(b"\r\n\r\n", at)
+    if blank >= 0 and data[blank - 3 : blank] != b"\r\n0":  # not the last chunk, but line breaks of a content
+        return 0
+    parts = (data[at : blank - 1] if blank >= 0 else data[at:]).split(b"\r\n")
+    end = (len(parts) - 1) // 2 * 2
+    lines, contents = parts[0:end:2], parts[1:end:2]
+    if not lines or len(max(lines, key=len)) > _MAX_DIGITS:
+        return 0
+    try:
+        sizes = list(map(_size, lines))
+    except ConnectionBroken:
+        return 0
+    if sizes != list(map(len, contents)):
+        return 0
+    out += contents
+    return sum(sizes) + sum(map(len, lines)) + 2 * end

@@ -65,9 +65,8 @@ class Watchdog:
         now = monotonic()
         self._last_byte = self._last_content = self._began = begin = now + grace
         self._first = first
-        due = begin + self._shortest
-        if self._timer is None or self._due > due:
-            self._set_timer(due, due - now)
+        if self._timer is None or self._due > begin + self._shortest:
+            self._set_timer(now + self._shortest, self._shortest)  # without the grace, so that the stream's fits too
         self.error, self.ended = None, False
         self._abort = abort
 

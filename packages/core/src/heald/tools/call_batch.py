@@ -183,12 +183,13 @@ class CallBatch:
                 await running.ticket.granted()
             if self._slots is not None and not planned.tool.on_client:
                 await self._slots.acquire()
-            if planned.tool.effect != "read":  # it may publish what it reads while it runs
-                await self._runtime.refresh_secrets(planned.tool)
+            if planned.tool.effect != "read" and self._runtime.sees_files(planned.tool):
+                await self._runtime.refresh_secrets()  # it may publish what it reads while it runs
             self._start(running, planned)
             assert running.context is not None
             output = to_output(running.context.join(await self._runtime.run(planned, running.context)))
-            await self._runtime.refresh_secrets(planned.tool)
+            if self._runtime.sees_files(planned.tool):
+                await self._runtime.refresh_secrets()
             if not isinstance(output.content, str) and is_too_large(output.content):
                 output = await _shrink_output(output)
             result = self._success(running, planned, output)

@@ -341,9 +341,11 @@ class ToolRuntime:
         return is_text_call(planned.call) and planned.tool.effect not in _HARMLESS and not self.needs_text_calls()
 
     def fits(self, name: str, arguments: JsonObject) -> bool:
-        """Return whether there is a tool of this name that accepts these arguments."""
+        """Return whether there is a tool of this name that accepts these arguments, and not one that calls another."""
         tool = self.registry.find(name)
-        if tool is None:
+        if tool is None and self.find_hosted is not None:
+            tool = self.find_hosted(name)
+        if tool is None or tool.stands_for is not None:
             return False
         checked, problem = tool.validator.check(arguments)
         try:
@@ -361,11 +363,15 @@ class ToolRuntime:
         """Hides the secret values that are known by now in everything that a model, the log and clients get."""
         return environment_mask() if self.shows_secrets else self._secrets.mask
 
+    def sees_files(self, tool: Tool | None = None) -> bool:
+        """Return whether there may be files with secret values, and the tool may read or change them."""
+        if tool is not None and tool.effect in _NO_FILES:
+            return False
+        return not (isinstance(self.workspace, MemoryWorkspace) and self.workspace.is_empty)
+
     async def refresh_secrets(self, tool: Tool | None = None) -> None:
         """Look for new secret values in the workspace, unless the tool can neither read nor change a file."""
-        if tool is not None and tool.effect in _NO_FILES:
-            return
-        if not (isinstance(self.workspace, MemoryWorkspace) and self.workspace.is_empty):
+        if self.sees_files(tool):
             await self._secrets.refresh(self.workspace)
 
     def find_secrets(self, tool: Tool | None = None) -> None:

@@ -235,11 +235,8 @@ class MessageWriter:
     def _announce(self, block: OpenBlock) -> None:
         if block.kind == "tool":
             self._close_block()
-        for earlier in self._blocks:  # a call that still waits for its arguments keeps its position
-            if earlier is block:
-                break
-            if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
-                self._announce(earlier)
+        if self._started != len(self._blocks) - 1:
+            self._announce_earlier(block)
         block.index = self._started
         block.id = f"{self.id}.{block.index}"
         self._started += 1
@@ -251,6 +248,14 @@ class MessageWriter:
             self._out.append(ThinkingContentBlockStart(block.index, block.id))
         else:
             self._out.append(TextContentBlockStart(block.index, block.id, block.kind == "refusal"))
+
+    def _announce_earlier(self, block: OpenBlock) -> None:
+        """Announce the calls before a block that still wait for their arguments: they keep their position."""
+        for earlier in self._blocks:
+            if earlier is block:
+                break
+            if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
+                self._announce(earlier)
 
     def _close(self, block: OpenBlock) -> None:
         if block.closed:
