@@ -16,7 +16,6 @@ from heald_nodes.postgres.notices import NO_NOTICE
 
 Row = Sequence[Any]
 OnNotice = Callable[[str, str], None]
-_TABLES = ("sessions", "chunks", "blobs", "session_blobs", "nodes", "commands", "spent", "records", "payments")
 
 
 class SimulatedDatabase:
@@ -35,9 +34,9 @@ class SimulatedDatabase:
         """By the pid of a connection, its channel and what it calls."""
         self._sqlite = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
         self._sqlite.execute("PRAGMA foreign_keys = ON")
-        self._empty = schema_statements()
-        for statement in self._empty:
+        for statement in schema_statements():
             self._sqlite.execute(statement, self._always(0))
+        self._sqlite.execute("BEGIN")
         self._writer: int | None = None
         self._writer_gone: asyncio.Future[None] | None = None
         self._locks: dict[tuple[object, ...], int] = {}
@@ -49,12 +48,9 @@ class SimulatedDatabase:
         return self._clock() + self.jump
 
     def reset(self) -> None:
-        """Empty all tables."""
-        if self._sqlite.in_transaction:
-            self._sqlite.execute("ROLLBACK")
-        for table in (*_TABLES, "backends"):
-            self._sqlite.execute(f"DELETE FROM {table}")
-        self._sqlite.execute("DELETE FROM sqlite_sequence")
+        """Empty all tables. All that a schedule does is one transaction of SQLite, which ends here."""
+        self._sqlite.execute("ROLLBACK")
+        self._sqlite.execute("BEGIN")
         self._pid = 0
         self.jump = 0.0
         self.started = self.clock() - 3600
@@ -102,12 +98,14 @@ class SimulatedDatabase:
             return self._writer_gone if statement.writes or not in_transaction else None
         if in_transaction and (statement.writes or "FOR UPDATE" in query) and self._writer is None:
             self._writer, self._writer_gone = pid, asyncio.get_running_loop().create_future()
-            self._sqlite.execute("BEGIN")
+            self._sqlite.execute("SAVEPOINT writer")
         return None
 
     def end_transaction(self, pid: int, *, commits: bool) -> None:
         if self._writer == pid:
-            self._sqlite.execute("COMMIT" if commits else "ROLLBACK")
+            if not commits:
+                self._sqlite.execute("ROLLBACK TO writer")
+            self._sqlite.execute("RELEASE writer")
             gone, self._writer, self._writer_gone = self._writer_gone, None, None
             if gone is not None and not gone.done():
                 gone.set_result(None)

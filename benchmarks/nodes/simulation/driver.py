@@ -174,6 +174,8 @@ class SimulatedDriver:
     def __init__(self, database: SimulatedDatabase) -> None:
         self._database = database
         self.network = Network()
+        self.migrates = True
+        """Whether nodes migrate the schema. It is the newest one."""
 
     async def connect(self, url: str, *, timeout: float = 10.0) -> SimulatedConnection:  # noqa: ASYNC109 - as asyncpg has it
         host = urlsplit(url).username or ""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _SLOW_ANSWERS = 0.3
 """The share of answers that take a time of their own."""
 
+_HALF_ANSWERS = 0.3
+"""The share of broken connections that break in the middle of an answer."""
+
 
 class Network:
     """Carries statements and answers, in virtual time."""
@@ -151,7 +154,11 @@ class Network:
             connection.end()
         pending = connection.mark_closed()
         if pending is not None and not pending.done():
-            pending.set_exception(asyncpg.ConnectionDoesNotExistError("the connection was lost"))
+            pending.set_exception(
+                asyncpg.InternalClientError("the connection was lost in the middle of an answer")
+                if self.chance.random() < _HALF_ANSWERS
+                else asyncpg.ConnectionDoesNotExistError("the connection was lost")
+            )
 
     def break_connections(self, host: str = "") -> None:
         """Break all connections, or those of a host."""

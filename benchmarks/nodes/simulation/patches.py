@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,12 @@ from benchmarks.nodes.simulation.driver import SimulatedDriver
 from benchmarks.nodes.simulation.virtual_loop import VirtualStop
 from heald_nodes.postgres import address, log, pool, sharing
 from heald_nodes.postgres.address import PostgresAddress
+from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
+from heald_nodes.postgres.pool import PostgresPool
+from heald_nodes.postgres.schema import ROWS_SCHEMA
+from heald_nodes.postgres.store import PostgresStore
+from heald_server import open_sessions
 
 _PAGE_CHUNKS = 4
 """Chunks that are read together: few, so that short logs have several pages."""
@@ -28,6 +33,23 @@ class SimulatedHeartbeats(HeartbeatThread):
         self._task = asyncio.ensure_future(self._beat_for_ever())
 
 
+def _prepare_with(driver: SimulatedDriver) -> Callable[[PostgresPool, PostgresConnection], Awaitable[None]]:
+    """Return what a pool does on its first connection. Its migration is seven statements, which few schedules need."""
+    prepare = PostgresPool._prepare  # pyright: ignore[reportPrivateUsage]
+
+    async def prepare_or_assume(pool: PostgresPool, connection: PostgresConnection) -> None:
+        if driver.migrates:
+            await prepare(pool, connection)
+        else:
+            pool.schema, pool.service, pool.readable_by, pool.is_utf8 = "public", "simulated", ROWS_SCHEMA, True
+
+    return prepare_or_assume
+
+
+def _same_store(store: PostgresStore) -> PostgresStore:
+    return store
+
+
 @contextmanager
 def simulated_world(driver: SimulatedDriver, now: Callable[[], float]) -> Generator[None]:
     """Have the real code see a simulated database and a virtual clock."""
@@ -36,6 +58,8 @@ def simulated_world(driver: SimulatedDriver, now: Callable[[], float]) -> Genera
         (pool, "asyncpg", driver),
         (sharing, "HeartbeatThread", SimulatedHeartbeats),
         (log, "_PAGE_CHUNKS", _PAGE_CHUNKS),
+        (PostgresPool, "_prepare", _prepare_with(driver)),
+        (open_sessions, "as_shared", _same_store),  # which compares all methods of a store with the protocol
     ]
     for name, module in list(sys.modules.items()):
         is_ours = name.startswith(("heald.", "heald_server.", "heald_nodes."))

@@ -29,8 +29,47 @@ _HARMLESS = {"stall", "lost news"}
 """Faults after which no node has lost a session."""
 _OVERLAPPING = 0.4
 """The share of faults during which the next one begins."""
-_GREY = 0.3
+_GREY = 0.4
 """The share of schedules in which the database is slow and nothing dies."""
+
+
+@dataclass(frozen=True)
+class ScheduleLength:
+    """How much happens in a schedule. All numbers are chosen from a range."""
+
+    nodes: range
+    sessions: range
+    readers: range
+    """Of each session."""
+    faults: range
+    requests: range
+    """At a time: before a fault, and after it."""
+    steps: range
+    """Of a request."""
+    seconds: Mapping[str, tuple[float, ...]]
+    """How long faults take, by their kind. Nodes that wait cost nothing, and nodes that poll do."""
+    migrates: bool = False
+    """Whether nodes migrate the schema when they start."""
+
+
+_SECONDS: Mapping[str, tuple[float, ...]] = dict.fromkeys(FAULTS, (0.3, 1.0, 2.0, 4.0, 8.0))
+_SHORT_SECONDS: Mapping[str, tuple[float, ...]] = {
+    **dict.fromkeys(FAULTS, (0.3, 1.0, 2.0)),
+    **dict.fromkeys(("stall", "freeze", "partition"), (2.0, 4.0, 8.0)),
+    "restart": (0.3, 2.0, 4.0),
+    "kill": (0.3, 4.0),
+}
+LENGTHS = {
+    "short": ScheduleLength(
+        range(2, 3), range(1, 4), range(1, 2), range(1, 2), range(1, 3), range(2, 4), _SHORT_SECONDS
+    ),
+    "middle": ScheduleLength(range(2, 4), range(1, 4), range(1, 3), range(1, 3), range(1, 3), range(1, 5), _SECONDS),
+    "long": ScheduleLength(
+        range(2, 4), range(2, 6), range(2, 3), range(2, 5), range(1, 4), range(1, 7), _SECONDS, True
+    ),
+}
+"""A short schedule is one fault while two nodes work. Most faults of nodes need no more; a few need several."""
+_SHARES = {"short": 0.9, "middle": 0.08, "long": 0.02}
 
 
 @dataclass(frozen=True)
@@ -56,12 +95,15 @@ class Schedule:
         database: SimulatedDatabase,
         driver: SimulatedDriver,
         faults: Sequence[str] = FAULTS,
+        length: str = "",
     ) -> None:
         self._seed = seed
         self._loop = loop
         self._database = database
         self._chance = random.Random(seed)
+        self._length = LENGTHS[length or self._chance.choices([*_SHARES], [*_SHARES.values()])[0]]
         self._network = driver.network = Network(seed)
+        driver.migrates = self._length.migrates
         self._ledger = Ledger()
         self._limit = self._chance.randrange(1, 4)
         self._nodes: list[SimulatedNode] = []
@@ -75,7 +117,7 @@ class Schedule:
         self._logs: dict[str, list[Event]] = {}
 
     async def run(self) -> ScheduleOutcome:
-        chance = self._chance
+        chance, length = self._chance, self._length
         self._database.reset()
         self._database.on_commit = self._check_commit
         random.seed(self._seed)
@@ -84,8 +126,8 @@ class Schedule:
         kinds = harmless if harmless and chance.random() < _GREY else list(self._allowed)
         self._kinds = tuple(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))))
         self._ledger.reports_takeovers = _HARMLESS.issuperset(self._kinds)
-        sessions = [f"ses_{number}" for number in range(chance.randrange(2, 6))]
-        for number in range(chance.randrange(2, 4)):
+        sessions = [f"ses_{number}" for number in range(chance.choice(length.sessions))]
+        for number in range(chance.choice(length.nodes)):
             self._nodes.append(self._new_node(f"host{number}", 1))
         await self._wait_ready()
         for session in sessions:
@@ -95,10 +137,10 @@ class Schedule:
                 session,
                 _OWNER,
             )
-            self._readers += [Reader(session, self._ledger) for _ in range(2)]
+            self._readers += [Reader(session, self._ledger) for _ in range(chance.choice(length.readers))]
         self._connect_readers()
         overlapping: list[asyncio.Task[None]] = []
-        for _ in range(chance.randrange(2, 5)):
+        for _ in range(chance.choice(length.faults)):
             self._ask(sessions)
             await asyncio.sleep(chance.random())
             fault = asyncio.create_task(self._do_fault(chance.choice(self._kinds)))
@@ -133,13 +175,13 @@ class Schedule:
             await asyncio.sleep(0.05)
 
     def _ask(self, sessions: list[str]) -> None:
-        for _ in range(self._chance.randrange(1, 4)):
+        for _ in range(self._chance.choice(self._length.requests)):
             nodes = [node for node in self._nodes if node.is_ready]
             if not nodes:
                 return
             self._requests += 1
             node, session = self._chance.choice(nodes), self._chance.choice(sessions)
-            request, steps = f"r{self._requests}", self._chance.randrange(1, 7)
+            request, steps = f"r{self._requests}", self._chance.choice(self._length.steps)
             self._asks.append((node, node.run(partial(node.ask, session, _OWNER, request, steps))))
 
     def _connect_readers(self) -> None:
@@ -156,7 +198,7 @@ class Schedule:
         if not self._nodes:
             return  # all were killed, and start anew
         node = chance.choice(self._nodes)
-        seconds = chance.choice((2.0, 4.0, 8.0) if self._ledger.reports_takeovers else (0.3, 1.0, 2.0, 4.0, 8.0))
+        seconds = chance.choice((2.0, 4.0, 8.0) if self._ledger.reports_takeovers else self._length.seconds[kind])
         self._faults.append(f"{kind} {node.process.name} {seconds}")
         match kind:
             case "stall":
@@ -230,7 +272,7 @@ class Schedule:
                 and all(len(reader.texts) >= ends[reader.session] for reader in self._readers)
             ):
                 return
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.2)
         for session, work, node, holder in self._working():
             self._ledger.report(f"{session} is {work} for ever; node {node!r}, holder {holder!r}")
         ends = self._ends()
@@ -305,12 +347,13 @@ class Simulation:
         self._database = SimulatedDatabase(self._loop.time)
         self._driver = SimulatedDriver(self._database)
 
-    def run(self, seeds: Iterable[int], faults: Sequence[str] = FAULTS) -> Iterator[ScheduleOutcome]:
-        """Yield the outcome of the schedule of each seed, with faults of some kinds."""
+    def run(self, seeds: Iterable[int], faults: Sequence[str] = FAULTS, length: str = "") -> Iterator[ScheduleOutcome]:
+        """Yield the outcome of the schedule of each seed, with faults of some kinds. Its seed chooses its length too,
+        unless one is named."""
         with simulated_world(self._driver, self._loop.time):
             for seed in seeds:
                 self._loop.reset()
-                schedule = Schedule(seed, self._loop, self._database, self._driver, faults)
+                schedule = Schedule(seed, self._loop, self._database, self._driver, faults, length)
                 yield self._loop.run_until_complete(schedule.run())
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ from heald_nodes.postgres.store import PostgresStore
 from heald_server.cluster.forwarding import ForwardedCall
 from heald_server.cluster.node import ServerNode
 from heald_server.cluster.store_placement import StorePlacement
+from heald_server.http.errors import ApiError
 from heald_server.open_sessions import OpenSessions
 from heald_server.settings import ServerSettings
 from heald_server.store_recovery import StoreRecovery
@@ -127,7 +128,7 @@ class SimulatedNode:
         """Do what a client asks, here or on the node that holds the session."""
         body = b'{"request": "%s", "steps": %d}' % (request.encode(), steps)
         call = ForwardedCall(operation=ASK, session=session, owner=owner, path={"session": session}, body=body)
-        with suppress(HealdError):
+        with suppress(HealdError, ApiError):
             reply = await self.node.forwarder.deliver(call)
             if reply.status == 200 and b"true" in reply.body:
                 self._ledger.accepted.add(request)

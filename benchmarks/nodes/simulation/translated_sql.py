@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA
+from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA, SERVING_SINCE
 
 _PLAIN = (
     (NOW, ":now"),
-    ("extract(epoch FROM pg_postmaster_start_time())::float8", ":started"),
+    (SERVING_SINCE, ":started"),
     ("pg_backend_pid()", ":pid"),
     ("nodes n, pg_stat_get_activity(n.backend) WHERE", "nodes n JOIN backends b ON b.pid = n.backend WHERE"),
     ("position($3 IN title_key)", "instr(title_key, $3)"),
@@ -113,8 +113,8 @@ def schema_statements() -> list[str]:
     ]
     for migration in MIGRATIONS:
         for statement in migration.statements:
-            if "PARTITION OF" in statement or "SET STORAGE" in statement:
-                continue
+            if any(words in statement for words in ("PARTITION OF", "SET STORAGE", "CREATE INDEX")):
+                continue  # tables of a few rows need no index
             for pattern, replacement in _DIALECT:
                 statement = pattern.sub(replacement, statement)
             statements.append(_convert(statement))

@@ -77,6 +77,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         super().__init__()
+        self._stopping = False  # what run_forever looks at after each _run_once
         self.now = _BEGIN
         self._calls: deque[ScheduledCall] = deque()
         self._timers: list[tuple[float, int, ScheduledCall]] = []
@@ -100,30 +101,33 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.call_at(self.now + delay, callback, *args, context=context)
 
     def _run_once(self) -> None:
-        """Run what is due, as the loop of asyncio does: calls that these make run the next time."""
+        """Run what is due until the loop is stopped, as the loop of asyncio does: calls that these make run the next
+        time."""
         calls, timers = self._calls, self._timers
-        while timers and timers[0][2].is_cancelled:
-            heappop(timers)
-        if not calls:
-            if not timers:
-                raise RuntimeError("Nothing is scheduled: the simulation stands still.")
-            self.now = max(self.now, timers[0][0])
-        while timers and timers[0][0] <= self.now:
-            calls.append(heappop(timers)[2])
-        for _ in range(len(calls)):
-            call = calls.popleft()
-            if call.is_cancelled:
-                continue
-            process = call.context.get(PROCESS)
-            if process is not None and (process.is_frozen or process.is_dead):
-                process.held.append(call)
-                continue
-            try:
-                call.context.run(call.callback, *call.args)
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                self.call_exception_handler({"message": f"{call.callback!r} failed", "exception": error})
+        while not self._stopping:
+            while timers and timers[0][2].is_cancelled:
+                heappop(timers)
+            if not calls:
+                if not timers:
+                    raise RuntimeError("Nothing is scheduled: the simulation stands still.")
+                self.now = max(self.now, timers[0][0])
+            while timers and timers[0][0] <= self.now:
+                calls.append(heappop(timers)[2])
+            for _ in range(len(calls)):
+                call = calls.popleft()
+                if call.is_cancelled:
+                    continue
+                context = call.context
+                process = context.get(PROCESS)
+                if process is not None and (process.is_frozen or process.is_dead):
+                    process.held.append(call)
+                    continue
+                try:
+                    context.run(call.callback, *call.args)
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    self.call_exception_handler({"message": f"{call.callback!r} failed", "exception": error})
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
         """A thread that waits for its stop waits in virtual time. Nothing else runs in threads."""

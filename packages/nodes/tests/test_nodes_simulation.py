@@ -4,11 +4,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from benchmarks.nodes.simulation.schedule import Simulation
-
-from heald_nodes.postgres.store import PostgresStore
-from heald_server.cluster import node
-from heald_server.streams.event_stream import EventStream
+from benchmarks.nodes.simulation.old_faults import OLD_FAULTS, OldFault
+from benchmarks.nodes.simulation.schedule import LENGTHS, Simulation
 
 SCHEDULES = 20
 
@@ -19,11 +16,13 @@ def simulation() -> Iterator[Simulation]:
         yield made
 
 
-def test_nothing_is_lost_doubled_or_left_behind(simulation: Simulation) -> None:
-    outcomes = list(simulation.run(range(1, SCHEDULES + 1)))
+@pytest.mark.parametrize("length", LENGTHS)
+def test_nothing_is_lost_doubled_or_left_behind(simulation: Simulation, length: str) -> None:
+    count = SCHEDULES if length == "short" else SCHEDULES // 4
+    outcomes = list(simulation.run(range(1, count + 1), length=length))
     assert [(outcome.seed, outcome.violations) for outcome in outcomes if outcome.violations] == []
-    assert sum(outcome.events for outcome in outcomes) > SCHEDULES
-    assert len({fault.split()[0] for outcome in outcomes for fault in outcome.faults}) > 5
+    assert sum(outcome.events for outcome in outcomes) > count
+    assert len({fault.split()[0] for outcome in outcomes for fault in outcome.faults}) > 3
 
 
 def test_a_seed_repeats_its_schedule(simulation: Simulation) -> None:
@@ -31,23 +30,6 @@ def test_a_seed_repeats_its_schedule(simulation: Simulation) -> None:
     assert (first.digest, first.faults, first.events) == (second.digest, second.faults, second.events)
 
 
-def test_a_limit_that_is_only_counted_is_found(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def count(store: PostgresStore, session: str, owner: str, *, limit: int) -> int:
-        return await store.count_running(owner)
-
-    monkeypatch.setattr(PostgresStore, "admit_work", count)
-    assert "exchanges run where" in _first_violation(simulation)
-
-
-def test_a_reader_that_only_news_wake_is_found(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def believe(stream: EventStream, seconds: float) -> bool:
-        return False
-
-    monkeypatch.setattr(EventStream, "_is_behind", believe)
-    monkeypatch.setattr(node, "EVENTS_SECONDS", 10_000.0)
-    assert "stands still" in _first_violation(simulation)
-
-
-def _first_violation(simulation: Simulation) -> str:
-    outcomes = simulation.run(range(1, 200))
-    return next(violation for outcome in outcomes for violation in outcome.violations)
+@pytest.mark.parametrize("fault", OLD_FAULTS, ids=lambda fault: fault.name)
+def test_an_old_fault_is_found(simulation: Simulation, fault: OldFault) -> None:
+    assert fault.find(simulation, range(1, 400), fault.causes) is not None

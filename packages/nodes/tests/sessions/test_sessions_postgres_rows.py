@@ -11,7 +11,7 @@ from heald.core.envelope import Event
 from heald.core.events import InputJsonDelta, TextDelta, ThinkingDelta
 from heald.sessions.leases import Lease
 from heald.sessions.store_errors import Fenced, StoreCorrupt, StoreError
-from heald_nodes.postgres import schema
+from heald_nodes.postgres import migration, schema
 from heald_nodes.postgres.chunks import ROWS, ROWS_ZLIB
 from heald_nodes.postgres.store import PostgresStore
 from sessions_bench import event, events, leased, log_of
@@ -141,6 +141,40 @@ async def test_rows_wait_until_no_older_node_is_left(postgres_url: str, monkeypa
     with pytest.raises(StoreError, match="newer Heald"):
         await older.list()
     await older.close()
+
+
+async def test_a_later_migration_does_not_let_an_older_heald_in(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = PostgresStore(postgres_url)
+    await first.list()
+    await first.close()
+    newest = schema.KNOWN + 1
+    later = schema.PostgresMigration(newest, 3, ("CREATE TABLE later (id integer)",))
+    monkeypatch.setattr(migration, "MIGRATIONS", (*schema.MIGRATIONS, later))
+    monkeypatch.setattr(schema, "KNOWN", newest)
+    second = PostgresStore(postgres_url)
+    await second.list()
+    assert second.writes_rows
+    await second.close()
+    assert await execute(postgres_url, "SELECT readable_by FROM schema_version WHERE version = $1", newest) == [
+        (schema.ROWS_SCHEMA,)
+    ]
+
+
+async def test_a_node_of_a_newer_heald_under_an_old_name_writes_rows(store: PostgresStore, postgres_url: str) -> None:
+    await store.list()
+    await execute(postgres_url, "UPDATE schema_version SET readable_by = 3")
+    await execute(
+        postgres_url,
+        "INSERT INTO nodes (name, expires, folders, room, version)"
+        " VALUES ('one', extract(epoch FROM clock_timestamp()) + 3, '{}', 1, '0')",
+    )
+    upgraded = PostgresStore(postgres_url, node="one")
+    for _ in range(3):
+        await upgraded.heartbeat()
+    assert upgraded.writes_rows
+    await upgraded.close()
 
 
 async def test_events_that_are_not_deltas_are_rows_of_their_own(store: PostgresStore) -> None:

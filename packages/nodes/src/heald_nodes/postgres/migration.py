@@ -31,8 +31,10 @@ async def migrate_schema(connection: PostgresConnection) -> int:
                 continue
             for statement in migration.statements:
                 await connection.execute(statement)
+            # what older schemas cannot read is still there
+            readable_by = max(readable_by, migration.readable_by)
             await connection.execute(
-                "INSERT INTO schema_version VALUES ($1, $2, now())", migration.version, migration.readable_by
+                "INSERT INTO schema_version VALUES ($1, $2, now())", migration.version, readable_by
             )
         if version == 0:  # nobody has used it yet
             await allow_rows(connection)

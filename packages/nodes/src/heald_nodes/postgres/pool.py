@@ -113,15 +113,19 @@ class PostgresPool:
         )
         try:
             async with pool.acquire() as connection:
-                await migrate_schema(connection)
-                self.schema = await connection.fetchval("SELECT current_schema()")
-                self.service = await connection.fetchval("SELECT name FROM service")
-                _, self.readable_by = await read_version(connection)
-                self.is_utf8 = await connection.fetchval("SELECT getdatabaseencoding() = 'UTF8'")
+                await self._prepare(connection)
         except BaseException:
             pool.terminate()
             raise
         return pool
+
+    async def _prepare(self, connection: PostgresConnection) -> None:
+        """Migrate the schema, and read what is known after the first connection."""
+        await migrate_schema(connection)
+        self.schema = await connection.fetchval("SELECT current_schema()")
+        self.service = await connection.fetchval("SELECT name FROM service")
+        _, self.readable_by = await read_version(connection)
+        self.is_utf8 = await connection.fetchval("SELECT getdatabaseencoding() = 'UTF8'")
 
 
 async def _keep_settings(connection: PostgresConnection) -> None:

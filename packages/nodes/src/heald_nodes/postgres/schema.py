@@ -191,8 +191,11 @@ _ALIVE = f"""({alive("s.node")} AND ($1::boolean OR {_IS_RECENT})
     AND ({alive("s.node", NODE_SECONDS - _LOST_SECONDS)} OR {_NO_THREAD} OR {_IS_CONNECTED}))"""
 """A node is dead `NODE_SECONDS` after its last heartbeat, or half of that if the connection of its heartbeats is closed
 too, as it is when its process was killed."""
-_JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
-"""After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
+SERVING_SINCE = "extract(epoch FROM greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp()))::float8"
+"""When the database began to serve: its start, or the last commit that it got as a standby."""
+_JUDGED = f"{SERVING_SINCE} + {_RESTART_SECONDS} < {NOW}"
+"""After a restart of the database, or when a standby has taken over, every node needs the time for a heartbeat before
+it can be judged dead."""
 NODE_DEAD = f"(s.node <> '' AND {_JUDGED} AND NOT {_ALIVE})"
 """The node of a session is dead. The first parameter of the query is whether this process is a node. One that is not
 does not advance the clock of the service, so it judges a node that was silent for long by the clock of the database."""

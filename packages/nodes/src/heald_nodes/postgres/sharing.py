@@ -83,8 +83,8 @@ class PostgresSharing:
             f"WITH served AS ({ADVANCE_CLOCK})"
             " INSERT INTO nodes (name, expires, folders, room, version, lease, codec)"
             f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2, {ROWS_CODEC}) ON CONFLICT (name) DO UPDATE SET"
-            " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease"
-            f" RETURNING {READS_ROWS}",
+            " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease,"
+            f" codec = excluded.codec RETURNING {READS_ROWS}",
             self._node,
             NODE_SECONDS,
             list(folders),
