@@ -44,6 +44,18 @@ FRAMES = """seconds => new Promise(done => {
     };
     requestAnimationFrame(tick);
 })"""
+UPDATES = """(() => {
+    const times = new Map();
+    addEventListener("message", ({ data, source }) => {
+        if (data?.heald !== "drafted") return;
+        const frames = [...document.querySelectorAll(".variant-thumb iframe")];
+        if (!frames.some((frame) => frame.contentWindow === source)) return;
+        times.set(source, [...(times.get(source) ?? []), performance.now()]);
+    });
+    window.gapsOfThumbnails = () => [...times.values()].flatMap(
+        all => all.slice(1).map((time, at) => time - all[at]));
+})()"""
+"""Records when the small previews of variants say that they show more of their page."""
 BARE = """<style>pre { height: 160px; overflow: hidden; white-space: pre-wrap }</style>
 <pre></pre><pre></pre><pre></pre><pre></pre>
 <script>setInterval(() => {
@@ -209,10 +221,11 @@ async def control(browser: Browser, html: str) -> Pace:
     return pace
 
 
-async def variants(browser: Browser, address: str) -> Pace:
-    """While four variants write at once."""
+async def variants(browser: Browser, address: str) -> tuple[Pace, list[float]]:
+    """While four variants write at once. Also the milliseconds between two updates of each small preview."""
     visit = await Visit.to(browser)
     page = visit.page
+    await page.add_init_script(UPDATES)
     await page.goto(address)
     await page.get_by_label("What to build").fill("long page")
     await page.get_by_role("button", name="Models").click()
@@ -221,7 +234,16 @@ async def variants(browser: Browser, address: str) -> Pace:
     await page.get_by_label("Variants").select_option("4")
     await page.get_by_role("button", name="Build", exact=True).click()
     await page.locator(".stage iframe.shown").wait_for()
-    return await visit.frames(SECONDS)
+    pace = await visit.frames(SECONDS)
+    return pace, await page.evaluate("gapsOfThumbnails()")
+
+
+def describe_gaps(gaps: Sequence[float]) -> str:
+    ordered = sorted(gaps)
+    if not ordered:
+        return "     never updated"
+    middle, late = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
+    return f"{middle:8.0f} ms between two updates  (95 %: {late:.0f} ms; the longest {ordered[-1]:.0f} ms, at most 500)"
 
 
 def load() -> str:
@@ -254,7 +276,9 @@ async def main(built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
         print(f"a bare page          {await control(browser, BARE)}")
         with tempfile.TemporaryDirectory() as name:
             async with serving(Path(name), built) as address:
-                print(f"four variants        {await variants(browser, address)}")
+                pace, gaps = await variants(browser, address)
+                print(f"four variants        {pace}")
+                print(f"their small previews {describe_gaps(gaps)}")
         print(f"                     at least 50 frames/s are wanted; {load()}")
         await browser.close()
     return rows
@@ -263,10 +287,12 @@ async def main(built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How quick the page is.")
     parser.add_argument("--page", type=Path, default=BUILT, help="the folder of the built page")
-    parser.add_argument("--events", default="50000", help="events of the logs that are opened (default: %(default)s)")
+    parser.add_argument(
+        "--events", default="50000", help="events of the logs that are opened, or none (default: %(default)s)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures of the logs here")
     options = parser.parse_args()
-    logs = asyncio.run(main(options.page, [int(count) for count in options.events.split(",")]))
+    logs = asyncio.run(main(options.page, [int(count) for count in options.events.split(",") if count]))
     if options.json is not None:
         command = " ".join(["python -m benchmarks.page", *sys.argv[1:]])
         report = {"command": command, "commit": commit_name(), "machine": machine(), "logs": logs}

@@ -4,7 +4,8 @@
 takes the one in a subfolder of FOLDER, where its packages are installed. Those named `stack-…` are the studio's own
 stacks, which are built with `npm run build` first. `heald serve` opens a copy of each project. A scripted
 model edits one file on a branch, and Chromium shows the preview: the new text must appear without a reload by hand, and
-the first branch must stay as it was until the change is merged. It writes benchmarks/results/projects.json.
+the first branch must stay as it was until the change is merged. It writes benchmarks/results/projects.json, where the
+rows of projects that were not named stay.
 """
 
 import argparse
@@ -71,6 +72,8 @@ class ProjectRow(msgspec.Struct, frozen=True):
     base_untouched: bool
     merged: bool
     failure: str = ""
+    node: str = ""
+    """The version of Node.js that ran it, if the row was measured by itself."""
 
 
 class ProjectResults(msgspec.Struct, frozen=True):
@@ -309,9 +312,20 @@ async def main(names: Sequence[str], projects: Path | None) -> int:
             await browser.close()
     words = [*names, *(["--projects", "FOLDER"] if projects is not None else [])]
     command = " ".join(["python -m benchmarks.projects", *words])
-    results = ProjectResults(command, commit_name(), machine(), node_version(), "2026-11", rows)
+    if names and RESULTS.exists():
+        results = with_rows(msgspec.json.decode(RESULTS.read_bytes(), type=ProjectResults), rows)
+    else:
+        results = ProjectResults(command, commit_name(), machine(), node_version(), "2026-11", rows)
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
     return 0 if all(row.merged and row.base_untouched for row in rows) else 1
+
+
+def with_rows(results: ProjectResults, rows: Sequence[ProjectRow]) -> ProjectResults:
+    """Return the results with rows that were measured by themselves in the place of earlier ones."""
+    by_name = {row.template: row for row in results.rows}
+    by_name |= {row.template: msgspec.structs.replace(row, node=node_version()) for row in rows}
+    names = [template.name for template in TEMPLATES if template.name in by_name]
+    return msgspec.structs.replace(results, rows=[by_name[name] for name in names])
 
 
 def node_version() -> str:

@@ -28,5 +28,13 @@ export default defineConfig({
       "/ws": { target: server, ws: true },
     },
   },
-  test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 120_000 },
+  test: {
+    include: ["tests/**/*.test.{ts,tsx}"],
+    environment: "node",
+    testTimeout: 120_000,
+    isolate: false, // one process for all files: that of its own for each is two thirds of the processor time
+    pool: "threads",
+    maxWorkers: 1,
+    setupFiles: ["tests/fresh_modules.ts"],
+  },
 });

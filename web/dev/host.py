@@ -38,6 +38,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument(
         "--page", default=os.environ.get("HEALD_PAGE", ""), help="a folder with another build of the page"
     )
+    parser.add_argument("--piece", type=int, default=12, help="characters in a delta of the quick models")
     options = parser.parse_args()
     options.data = Path(options.data or tempfile.mkdtemp(prefix="heald-page-"))
     options.data.mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ async def main(options: argparse.Namespace) -> None:
     token = os.environ.get("HEALD_TOKEN") or new_token()
     context = ServerContext(
         Sessions(SqliteStore(options.data / "sessions.db")),
-        KnownModels("scripted/quick", talkers()),
+        KnownModels("scripted/quick", talkers(options.piece)),
         settings=settings,
         tokens=AccessTokens({token: ""}),
         defaults=SessionSettings(model="scripted/quick", tools=["files", "todo", "ask"], permissions="ask"),

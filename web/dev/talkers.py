@@ -226,7 +226,7 @@ class Talker:
             "rich answer": [RICH],
             "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],
             "fail": [["Half of an ans", S.fail(InvalidRequest("The provider refuses this request: it is too long."))]],
-            "endless": ["word " * 4000],
+            "endless": ["word " * 4000 * max(1, self._piece // 12)],  # as long at work with large deltas
             "question": [[S.call("ask_user", **question)], "Thank you, I will use that colour."],
             "write notes": [
                 [
@@ -334,12 +334,15 @@ def _asked(messages: list[Message]) -> tuple[str, int]:
     return words, sum(message.role == "assistant" for message in messages[at:])
 
 
-def talkers() -> dict[str, Any]:
-    names = ["scripted/quick", "scripted/calm", "scripted/bright", "scripted/plain"]
+def talkers(piece: int) -> dict[str, Any]:
+    """All models. `piece` is how many characters a delta of the quick ones has."""
+    names = ["scripted/quick", "scripted/calm", "scripted/bright"]
+    plain = Talker("scripted/plain", look=len(names))  # quick, and always with small deltas
     slow = Talker("scripted/slow", piece=4, pause=0.03)
     steady = Talker("scripted/steady", piece=6, pause=0.01)  # a hundred deltas a second
     patient = Talker("scripted/patient", piece=100, pause=0.5)  # as long at work as the slow one, with few deltas
-    return {name: Talker(name, look=number) for number, name in enumerate(names)} | {
+    return {name: Talker(name, look=number, piece=piece) for number, name in enumerate(names)} | {
+        "scripted/plain": plain,
         "scripted/slow": slow,
         "scripted/steady": steady,
         "scripted/patient": patient,

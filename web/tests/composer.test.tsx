@@ -101,6 +101,25 @@ test("a message that waits for the server is not sent a second time by a view th
   expect(box.querySelector("textarea")?.value).toBe("");
 });
 
+test("a message that was on its way when the page was reloaded is sent again as the same message", async () => {
+  const first = await mount(composer("s9"));
+  await write(first.box.querySelector("textarea"), "Only once.");
+  await press(first.box.querySelector("textarea"), "Enter");
+  expect(sent).toHaveLength(1);
+  await first.unmount();
+  store.close();
+  store = openStore(); // the page that is loaded anew, with another view
+  await vi.waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]?.body).toBe(sent[0]?.body);
+  await sent[1]?.answer.resolve(accepted());
+  const { box } = await mount(composer("s9"));
+  expect(box.querySelector("textarea")?.value).toBe("");
+  store.close();
+  store = openStore();
+  expect(store.outbox("s9").entries).toEqual([]);
+  expect(sent).toHaveLength(2);
+});
+
 test("a message that waits for the server can be taken back", async () => {
   const { box } = await mount(composer("s6"));
   const area = box.querySelector("textarea");

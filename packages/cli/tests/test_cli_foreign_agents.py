@@ -197,6 +197,7 @@ async def test_a_project_names_no_agent_of_others() -> None:
     assert "[acp_agents.claude] command cannot be set by a project" in ran.err
 
 
+@pytest.mark.clients
 @NEEDS_SANDBOX
 async def test_three_unchanged_agents_race_with_one_check_and_one_table(tmp_path: Path) -> None:
     names = ["claude", "opencode", "gemini"]

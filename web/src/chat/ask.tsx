@@ -7,6 +7,7 @@ import { Diff } from "../parts/diff";
 import { showFailure } from "../parts/toasts";
 import { HiddenNotes, VisibleText } from "../parts/visible";
 import { escapeLine } from "../parts/visible_text";
+import { ask as texts } from "../texts/chat";
 import { sessions } from "../wire/api";
 
 export function Ask({ item, session }: { item: ToolItem; session: string }) {
@@ -31,26 +32,26 @@ function Approve({ request, session }: { request: ApprovalRequest; session: stri
       .finally(() => setBusy(false));
   };
   return (
-    <div className="ask" role="group" aria-label={`Allow ${request.name}?`}>
+    <div className="ask" role="group" aria-label={texts.allow(request.name)}>
       <p>
-        <strong>Allow this call of {escapeLine(request.name)}?</strong>
+        <strong>{texts.allowThisCallOf(escapeLine(request.name))}</strong>
       </p>
       <Arguments request={request} />
       {request.reason !== undefined && request.reason !== "" && <p className="muted">{escapeLine(request.reason)}</p>}
       <div className="row wrap">
         <Button look="primary" disabled={busy} onClick={() => decide("approve")}>
-          Allow once
+          {texts.allowOnce}
         </Button>
         <Button disabled={busy} onClick={() => decide("approve", true)}>
-          Always allow this
+          {texts.alwaysAllowThis}
         </Button>
         <Button disabled={busy} look="danger" onClick={() => decide("deny")}>
-          Deny
+          {texts.deny}
         </Button>
         <input
           className="field grow"
-          aria-label="Reason, if you deny it"
-          placeholder="Reason, if you deny it"
+          aria-label={texts.reasonIfYouDenyIt}
+          placeholder={texts.reasonIfYouDenyIt}
           value={reason}
           onChange={(event) => setReason(event.target.value)}
         />
@@ -73,17 +74,17 @@ export function Arguments({ request }: { request: ApprovalRequest }) {
     typeof value === "string" ? value : JSON.stringify(value, null, 2),
   ]);
   if (input.length === 0 && request.summary !== "") {
-    return <VisibleText text={request.summary} label="What it does" />; // of a log of an older version
+    return <VisibleText text={request.summary} label={texts.whatItDoes} />; // of a log of an older version
   }
   const hasLines = diff !== "" && !diff.startsWith("Binary files ");
   const inDiff = input.filter(([name]) => hasLines && IN_DIFF.includes(name));
   return (
     <>
       <Inputs input={input.filter((pair) => !inDiff.includes(pair))} />
-      {diff !== "" && <Diff text={diff} label="What it changes" heads={!("path" in (request.input ?? {}))} />}
+      {diff !== "" && <Diff text={diff} label={texts.whatItChanges} heads={!("path" in (request.input ?? {}))} />}
       {inDiff.length > 0 && (
         <details>
-          <summary>All arguments</summary>
+          <summary>{texts.allArguments}</summary>
           <Inputs input={inDiff} />
         </details>
       )}
@@ -102,7 +103,7 @@ function Inputs({ input }: { input: [string, string][] }) {
         <div key={name}>
           <dt className="mono">{name}</dt>
           <dd className="stack">
-            <VisibleText text={text} label={`Argument ${name}`} />
+            <VisibleText text={text} label={texts.argument(name)} />
           </dd>
         </div>
       ))}
@@ -121,13 +122,13 @@ export function Answer({ question, session }: { question: Question; session: str
   return (
     <form
       className="ask"
-      aria-label="Question"
+      aria-label={texts.question}
       onSubmit={(event) => {
         event.preventDefault();
         answer(text);
       }}
     >
-      <VisibleText text={question.text} label="What is asked" />
+      <VisibleText text={question.text} label={texts.whatIsAsked} />
       <HiddenNotes text={[question.text, ...question.suggestions].join("\n")} name="The question" />
       <div className="row wrap">
         {question.suggestions.map((suggestion) => (
@@ -139,13 +140,13 @@ export function Answer({ question, session }: { question: Question; session: str
       <div className="row">
         <input
           className="field grow"
-          aria-label="Another answer"
-          placeholder="Or in other words…"
+          aria-label={texts.anotherAnswer}
+          placeholder={texts.orInOtherWords}
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
         <Button type="submit" look="primary" disabled={busy || text.trim() === ""}>
-          Answer
+          {texts.answer}
         </Button>
       </div>
     </form>

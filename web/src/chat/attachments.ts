@@ -1,5 +1,6 @@
 /** Files that a person pastes, drops or picks: pictures, films, pages, PDF and text. What cannot be used is refused here, before it is sent. */
 
+import { attachments as texts } from "../texts/chat";
 import { ApiError, post, route } from "../wire/rest";
 
 export interface Attachment {
@@ -34,11 +35,11 @@ export async function readFiles(files: Iterable<File>, designs = false): Promise
   const refused: string[] = [];
   for (const file of files) {
     const kind = kindOf(file) ?? (await kindOfText(file, designs));
-    if (/\.fig$/i.test(file.name)) refused.push(`${file.name} is in Figma's own format; paste the link of the frame, or export it as PNG.`);
-    else if (kind === null) refused.push(`${file.name} is neither a picture, a film, a page, a PDF nor a text.`);
-    else if (file.size > MOST) refused.push(`${file.name} is larger than 32 MB.`);
-    else if (kind === "pdf" && file.size > MOST_OF_PDF) refused.push(`${file.name} is a PDF of more than 8 MB; attach the pages that matter.`);
-    else if (kind === "text" && file.size > MOST_OF_TEXT) refused.push(`${file.name} is a text of more than 1 MB; attach the part that matters.`);
+    if (/\.fig$/i.test(file.name)) refused.push(texts.isInFigmasOwnFormat(file.name));
+    else if (kind === null) refused.push(texts.isNeitherAPictureA(file.name));
+    else if (file.size > MOST) refused.push(texts.isLargerThan32Mb(file.name));
+    else if (kind === "pdf" && file.size > MOST_OF_PDF) refused.push(texts.isAPdfOfMore(file.name));
+    else if (kind === "text" && file.size > MOST_OF_TEXT) refused.push(texts.isATextOfMore(file.name));
     else {
       const data = kind === "html" || kind === "figma" || kind === "text" ? await file.text() : await dataUrl(file);
       const fault = kind === "image" ? await faultOf(file.name, data) : null;

@@ -5,6 +5,7 @@ import { Button, IconButton } from "../parts/button";
 import type { Change } from "../parts/kept";
 import { showToast } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
+import { box as texts } from "../texts/chat";
 import { type Attachment, pageNameOf, readFiles, type Role } from "./attachments";
 
 interface Props {
@@ -107,21 +108,21 @@ export function Box(props: Props) {
     <div className={`box ${over ? "over" : ""} ${props.tall ? "tall" : ""}`}>
       {over && (
         <div className="drop-shade" aria-hidden="true">
-          Drop it anywhere
+          {texts.dropItAnywhere}
         </div>
       )}
       {(attachments.length > 0 || checking > 0) && (
-        <ul className="attachments" aria-label="Attached">
+        <ul className="attachments" aria-label={texts.attached}>
           {attachments.map((attachment) => (
             <li key={attachment.id} className="attachment">
               <Thumbnail attachment={attachment} />
               {props.pages === true && attachment === attachments.find((other) => other.kind === "image") && pictures > 1 && (
-                <span className="faint attachment-role">First page</span>
+                <span className="faint attachment-role">{texts.firstPage}</span>
               )}
               {props.pages === true && attachment.kind === "image" && attachment !== attachments.find((other) => other.kind === "image") && (
                 <input
                   className="field small attachment-role"
-                  aria-label={`Name of the page that ${attachment.name} becomes`}
+                  aria-label={texts.nameOfThePageThat(attachment.name)}
                   value={pageNameOf(attachment)}
                   onChange={(event) => onAttachments(attachments.map((other) => (other === attachment ? { ...attachment, page: event.target.value } : other)))}
                 />
@@ -129,21 +130,21 @@ export function Box(props: Props) {
               {props.roles === true && props.pages !== true && attachment.kind === "image" && pictures > 1 && (
                 <select
                   className="select small attachment-role"
-                  aria-label={`What ${attachment.name} shows`}
+                  aria-label={texts.whatShows(attachment.name)}
                   value={attachment.role ?? ""}
                   onChange={(event) => onAttachments(attachments.map((other) => (other === attachment ? { ...attachment, role: event.target.value as Role } : other)))}
                 >
-                  <option value="">Page</option>
-                  <option value="desktop">Desktop</option>
-                  <option value="mobile">Phone</option>
-                  <option value="detail">Detail</option>
+                  <option value="">{texts.page}</option>
+                  <option value="desktop">{texts.desktop}</option>
+                  <option value="mobile">{texts.phone}</option>
+                  <option value="detail">{texts.detail}</option>
                 </select>
               )}
               <IconButton
                 small
                 icon="close"
                 look="plain"
-                label={`Remove ${attachment.name}`}
+                label={texts.remove(attachment.name)}
                 onClick={() => {
                   onAttachments(attachments.filter((other) => other !== attachment));
                   area.current?.focus();
@@ -154,7 +155,7 @@ export function Box(props: Props) {
           {checking > 0 && (
             <li className="attachment checking">
               <span className="spinner" aria-hidden="true" />
-              <span className="unseen">Checking the file</span>
+              <span className="unseen">{texts.checkingTheFile}</span>
             </li>
           )}
         </ul>
@@ -194,7 +195,7 @@ export function Box(props: Props) {
             event.target.value = "";
           }}
         />
-        <Button small look="quiet" icon="image" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()} />
+        <Button small look="quiet" icon="image" aria-label={texts.attachFiles} title={texts.attachFiles} onClick={() => picker.current?.click()} />
         <div className="row wrap grow">{children}</div>
         <span className="row" inert={checking > 0}>
           {submit}

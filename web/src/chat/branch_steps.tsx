@@ -2,6 +2,7 @@
 
 import type { Crossing } from "@heald/client";
 import { IconButton } from "../parts/button";
+import { branchSteps as texts } from "../texts/chat";
 
 interface StepsProps {
   /** What there are several of, such as "answer". */
@@ -15,12 +16,12 @@ interface StepsProps {
 
 export function Steps({ noun, number, count, disabled = false, onPrevious, onNext }: StepsProps) {
   return (
-    <span className="steps" role="group" aria-label={`${noun} ${number} of ${count}`}>
-      <IconButton small icon="left" label={`Previous ${noun.toLowerCase()}`} disabled={disabled || onPrevious === null} onClick={() => onPrevious?.()} />
+    <span className="steps" role="group" aria-label={texts.of(noun, number, count)}>
+      <IconButton small icon="left" label={texts.previous(noun.toLowerCase())} disabled={disabled || onPrevious === null} onClick={() => onPrevious?.()} />
       <span className="numeric">
-        {number} of {count}
+        {texts.ofNumber(number, count)}
       </span>
-      <IconButton small icon="right" label={`Next ${noun.toLowerCase()}`} disabled={disabled || onNext === null} onClick={() => onNext?.()} />
+      <IconButton small icon="right" label={texts.next(noun.toLowerCase())} disabled={disabled || onNext === null} onClick={() => onNext?.()} />
     </span>
   );
 }
@@ -32,7 +33,7 @@ export function BranchSteps({ crossing, idle, onSwitch }: { crossing: Crossing |
   return (
     <div className="branch-steps">
       <Steps
-        noun="Branch"
+        noun={texts.branch}
         number={number}
         count={count}
         disabled={!idle}

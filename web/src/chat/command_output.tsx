@@ -2,6 +2,8 @@
 
 import { type Json, resultText, type ToolItem } from "@heald/client";
 import { plain } from "../parts/format";
+import { commandOutput as texts } from "../texts/files";
+import { statusText } from "../texts/statuses";
 
 export function CommandOutput({ item }: { item: ToolItem }) {
   const output = item.result === null ? item.output : resultText(item.result);
@@ -11,8 +13,8 @@ export function CommandOutput({ item }: { item: ToolItem }) {
         <code className="truncate grow">{`$ ${plain(commandOf(item))}`}</code>
         <span className={`badge ${item.exitCode === 0 ? "ok" : item.exitCode === null ? "" : "bad"}`}>{stateOf(item)}</span>
       </summary>
-      <pre className="code-box" tabIndex={0} role="region" aria-label={`Output of ${plain(commandOf(item))}`}>
-        {output === "" ? "No output." : plain(output)}
+      <pre className="code-box" tabIndex={0} role="region" aria-label={texts.outputOf(plain(commandOf(item)))}>
+        {output === "" ? texts.noOutput : plain(output)}
       </pre>
     </details>
   );
@@ -24,7 +26,7 @@ function commandOf(item: ToolItem): string {
 }
 
 function stateOf(item: ToolItem): string {
-  if (item.exitCode !== null) return `exit ${item.exitCode}`;
-  if (item.phase === "running") return "runs";
-  return item.status ?? item.phase;
+  if (item.exitCode !== null) return texts.exit(item.exitCode);
+  if (item.phase === "running") return texts.runs;
+  return statusText(item.status ?? item.phase);
 }

@@ -1,5 +1,6 @@
 /** Two sessions side by side, from where they differ. Both are live. */
 
+import "../style/futures.css";
 import type { Followed, Item, SessionFuture } from "@heald/client";
 import { useMemo } from "react";
 import { useFollowed } from "../live/hooks";
@@ -9,6 +10,8 @@ import { Icon } from "../parts/icon";
 import { useFetched } from "../shell/fetched";
 import { address, go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
+import { compareSessions as texts } from "../texts/compare";
+import { statusText } from "../texts/statuses";
 import { sessions } from "../wire/api";
 import { Composer } from "./composer";
 import { Thread } from "./thread";
@@ -19,22 +22,22 @@ export function CompareSessions({ left, right }: { left: string; right: string }
   const isRead = followed.every((side) => side?.complete);
   const ended = followed.map((side) => (side?.conversation.exchange === null ? side.conversation.seq : 0)).join(" ");
   const { value: comparison, error } = useFetched(isRead ? `comparison ${left} ${right} ${ended}` : null, () => sessions.compare(left, right), { keepsLast: true });
-  useTabTitle("Comparison");
+  useTabTitle(texts.comparison);
   if (error) {
     return (
       <div className="empty grow" role="alert">
         <Icon name="alert" size={20} />
         <p>{error.message}</p>
-        <Button onClick={() => go("sessions")}>All sessions</Button>
+        <Button onClick={() => go("sessions")}>{texts.allSessions}</Button>
       </div>
     );
   }
-  if (comparison === null || followed[0] === null || followed[1] === null) return <div className="empty grow">Loading…</div>;
+  if (comparison === null || followed[0] === null || followed[1] === null) return <div className="empty grow">{texts.loading}</div>;
   return (
     <div className="session">
       <header className="view-head">
-        <h1 className="truncate grow">Comparison</h1>
-        <span className="badge">{counted(comparison.shared, "shared event")}</span>
+        <h1 className="truncate grow">{texts.comparison}</h1>
+        <span className="badge">{texts.sharedEvents(comparison.shared)}</span>
       </header>
       <div className="futures">
         <Future future={comparison.left} followed={followed[0]} shared={comparison.shared} />
@@ -63,7 +66,7 @@ function Future({ future, followed, shared }: { future: SessionFuture; followed:
           {parts.map((part) => (
             <span key={part} className="badge">
               <Icon name="branch" size={12} />
-              another {part}
+              {texts.another} {part}
             </span>
           ))}
           {(future.models ?? []).map((model) => (
@@ -83,13 +86,9 @@ function Future({ future, followed, shared }: { future: SessionFuture; followed:
 }
 
 function factsOf(future: SessionFuture): string {
-  const facts = [future.status ?? "open", `then ${counted(future.turns ?? 0, "turn")}`, counted(future.calls ?? 0, "call")];
-  if ((future.failed_calls ?? 0) > 0) facts.push(`${future.failed_calls} failed`);
-  if ((future.files ?? []).length > 0) facts.push(counted((future.files ?? []).length, "file"));
-  facts.push(future.cost_usd === null ? "unknown cost" : money(future.cost_usd ?? 0));
+  const facts = [future.status ? statusText(future.status) : texts.open, texts.thenTurns(future.turns ?? 0), texts.calls(future.calls ?? 0)];
+  if ((future.failed_calls ?? 0) > 0) facts.push(texts.failed(future.failed_calls));
+  if ((future.files ?? []).length > 0) facts.push(texts.files((future.files ?? []).length));
+  facts.push(future.cost_usd === null ? texts.unknownCost : money(future.cost_usd ?? 0));
   return facts.join(" · ");
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

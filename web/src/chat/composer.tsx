@@ -3,14 +3,15 @@
 import { type Conversation, type OutgoingMessage, type QueueEntry, textOf } from "@heald/client";
 import { useRef, useState, useSyncExternalStore } from "react";
 import { useLive } from "../live/hooks";
+import type { MessageDraft } from "../live/outbox";
 import { IconButton } from "../parts/button";
 import { useKeptObject, useKeptText } from "../parts/kept";
 import { forCharacter, useKeys } from "../parts/keys";
 import { showFailure } from "../parts/toasts";
+import { composer as texts } from "../texts/chat";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
 import { type Attachment, splitData, textUrl } from "./attachments";
 import { Box } from "./box";
-import { unsentAttachments, unsentText } from "./unsent";
 
 interface Props {
   session: string;
@@ -32,10 +33,7 @@ export function Composer({ session, conversation }: Props) {
   const send = async () => {
     if (empty || live.outbox(session).entries.length > 0) return;
     try {
-      const isSent = await live.send(session, contentOf(text, attachments), busy ? whenBusy : "queue");
-      if (!isSent) return; // taken back: it is still in the box
-      setText((current) => unsentText(current, text));
-      setAttachments((current) => unsentAttachments(current, attachments));
+      await live.send(session, contentOf(text, attachments), busy ? whenBusy : "queue", draftOf(`message:${session}`, text, attachments));
     } catch (error) {
       showFailure(error);
     }
@@ -52,8 +50,8 @@ export function Composer({ session, conversation }: Props) {
     >
       <Queue session={session} conversation={conversation} />
       <Box
-        label="Message"
-        placeholder={busy ? "Say more while it works…" : "Write a message…"}
+        label={texts.message}
+        placeholder={busy ? texts.sayMoreWhileItWorks : texts.writeAMessage}
         text={text}
         onText={setText}
         attachments={attachments}
@@ -61,21 +59,21 @@ export function Composer({ session, conversation }: Props) {
         onSubmit={() => void send()}
         submit={
           <>
-            {busy && <IconButton icon="stop" look="plain" label="Stop (Escape)" onClick={() => void stop()} />}
-            <IconButton icon="send" look="primary" label="Send (Enter)" disabled={empty || sending} onClick={() => void send()} />
+            {busy && <IconButton icon="stop" look="plain" label={texts.stopEscape} onClick={() => void stop()} />}
+            <IconButton icon="send" look="primary" label={texts.sendEnter} disabled={empty || sending} onClick={() => void send()} />
           </>
         }
       >
         {busy && (
           <select
             className="select small"
-            aria-label="While it works"
+            aria-label={texts.whileItWorks}
             value={whenBusy}
             onChange={(event) => setWhenBusy(event.target.value as WhenBusy)}
           >
-            <option value="queue">Queue: after this</option>
-            <option value="steer">Steer: at the next turn</option>
-            <option value="interrupt">Interrupt: instead of this</option>
+            <option value="queue">{texts.queueAfterThis}</option>
+            <option value="steer">{texts.steerAtTheNextTurn}</option>
+            <option value="interrupt">{texts.interruptInsteadOfThis}</option>
           </select>
         )}
       </Box>
@@ -89,22 +87,22 @@ export function Queue({ session, conversation }: Props) {
   const unsent = useUnsent(session).filter((entry) => entry.reason !== "");
   if (conversation.queue.size === 0 && unsent.length === 0) return null;
   return (
-    <ul className="queue" aria-label="Waiting requests">
+    <ul className="queue" aria-label={texts.waitingRequests}>
       {unsent.map((entry) => (
         <li key={entry.id} className="row" role="alert">
-          <span className="badge bad">Not sent</span>
-          <span className="grow truncate">{entry.reason} The message is sent when it can be.</span>
-          <IconButton small icon="close" label="Do not send" disabled={entry.status === "sending"} onClick={() => outbox.remove(entry.id)} />
+          <span className="badge bad">{texts.notSent}</span>
+          <span className="grow truncate">{texts.theMessageIsSentWhen(entry.reason)}</span>
+          <IconButton small icon="close" label={texts.doNotSend} disabled={entry.status === "sending"} onClick={() => outbox.remove(entry.id)} />
         </li>
       ))}
       {[...conversation.queue.values()].map((queued) => (
         <li key={queued.request} className="row">
-          <span className="badge">Queued</span>
-          <span className="grow truncate">{queued.message === null ? "A request" : (queued.message.said ?? textOf(queued.message))}</span>
+          <span className="badge">{texts.queued}</span>
+          <span className="grow truncate">{queued.message === null ? texts.aRequest : (queued.message.said ?? textOf(queued.message))}</span>
           <IconButton
             small
             icon="close"
-            label="Take back"
+            label={texts.takeBack}
             onClick={() => void sessions.cancel(session, queued.request).catch(showFailure)}
           />
         </li>
@@ -117,6 +115,11 @@ export function Queue({ session, conversation }: Props) {
 function useUnsent(session: string): readonly QueueEntry<OutgoingMessage>[] {
   const outbox = useLive().outbox(session);
   return useSyncExternalStore(outbox.subscribe, () => outbox.entries);
+}
+
+/** What is taken out of the box when the server has the message, also after a reload. */
+export function draftOf(key: string, text: string, attachments: readonly Attachment[]): MessageDraft {
+  return { key, text, attachments: attachments.map(({ id }) => ({ id })) };
 }
 
 export function contentOf(text: string, attachments: Attachment[]): Content {

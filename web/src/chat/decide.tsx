@@ -1,14 +1,17 @@
 /** A session on a phone: what waits for a person, and a stop, within reach of a thumb. Notifications lead here. */
 
+import "../style/decide.css";
 import { type ApprovalRequest, type Conversation, type Question, textOf } from "@heald/client";
-import { useEffect, useReducer, useState } from "react";
+import { useState } from "react";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
 import { showFailure } from "../parts/toasts";
 import { escapeLine } from "../parts/visible_text";
 import { useFetched } from "../shell/fetched";
+import { usePolling, useReloadOn } from "../shell/polling";
 import { address } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
+import { decide as texts } from "../texts/decide";
 import { sessions } from "../wire/api";
 import { Answer, Arguments } from "./ask";
 import { PushSwitch } from "./push_switch";
@@ -19,7 +22,7 @@ const PAUSE = 2000;
 export function Decide({ id }: { id: string }) {
   const followed = useFollowed(id);
   const info = useFetched(`session ${id}`, () => sessions.one(id));
-  const title = info.value?.title || "Session";
+  const title = info.value?.title || texts.session;
   useTabTitle(title);
   const { pending, refresh } = usePending(id, followed?.conversation ?? null);
   const error = info.error ?? followed?.error;
@@ -45,8 +48,8 @@ export function Decide({ id }: { id: string }) {
       </header>
       <div className="decide-body">
         {approval !== undefined && (
-          <section aria-label={`Allow ${approval.name}?`}>
-            <h2>Allow this call of {escapeLine(approval.name)}?</h2>
+          <section aria-label={texts.allow(approval.name)}>
+            <h2>{texts.allowThisCallOf(escapeLine(approval.name))}</h2>
             {approval.reason !== undefined && approval.reason !== "" && <p className="muted">{escapeLine(approval.reason)}</p>}
             <Arguments request={approval} />
           </section>
@@ -54,7 +57,7 @@ export function Decide({ id }: { id: string }) {
         {approval === undefined && question !== undefined && <Answer key={question.question} question={question} session={id} />}
         {waiting === 0 && <LastAnswer conversation={conversation} />}
         <p className="row wrap">
-          <a href={address("session", id)}>Open the whole session</a>
+          <a href={address("session", id)}>{texts.openTheWholeSession}</a>
           <PushSwitch />
         </p>
       </div>
@@ -71,28 +74,16 @@ interface Pending {
   questions: Question[];
 }
 
+const NOTHING: Pending = { approvals: [], questions: [] };
+
 /** What waits in a session, and in the subagents that work for it: their events are not in its log, so the server is asked. */
 function usePending(id: string, conversation: Conversation | null): { pending: Pending; refresh: () => void } {
-  const [pending, setPending] = useState<Pending>({ approvals: [], questions: [] });
-  const [round, refresh] = useReducer((count: number) => count + 1, 0);
   const running = conversation !== null && conversation.exchange !== null;
   const state = conversation === null ? "" : `${conversation.approvals.size} ${conversation.questions.size} ${conversation.status}`;
-  useEffect(() => {
-    let ended = false;
-    const read = () => {
-      sessions.pending(id).then(
-        (view) => !ended && setPending({ approvals: view.approvals, questions: view.questions }),
-        () => undefined, // the banner tells of a lost connection
-      );
-    };
-    read();
-    const timer = running ? window.setInterval(read, PAUSE) : undefined;
-    return () => {
-      ended = true;
-      window.clearInterval(timer);
-    };
-  }, [id, running, state, round]);
-  return { pending, refresh };
+  const fetched = useFetched<Pending>(`pending of ${id}`, () => sessions.pending(id), { isVolatile: true });
+  usePolling(fetched, running ? PAUSE : null);
+  useReloadOn(fetched, `${state} ${running}`);
+  return { pending: fetched.value ?? NOTHING, refresh: fetched.reload };
 }
 
 interface ChoicesProps {
@@ -117,10 +108,10 @@ function Choices({ session, approval, digest, onDecided }: ChoicesProps) {
   return (
     <div className="decide-choices">
       <Button look="danger" disabled={busy} onClick={() => decide("deny")}>
-        Deny
+        {texts.deny}
       </Button>
       <Button look="primary" disabled={busy} onClick={() => decide("approve")}>
-        Allow once
+        {texts.allowOnce}
       </Button>
     </div>
   );
@@ -137,7 +128,7 @@ function Stop({ session }: { session: string }) {
         sessions.cancel(session).catch(showFailure).finally(() => setBusy(false));
       }}
     >
-      Stop the work
+      {texts.stopTheWork}
     </Button>
   );
 }
@@ -145,12 +136,12 @@ function Stop({ session }: { session: string }) {
 function LastAnswer({ conversation }: { conversation: Conversation }) {
   const last = conversation.messages.at(-1);
   const text = last?.role === "assistant" ? textOf(last) : "";
-  return <p className="decide-answer">{text === "" ? "Nothing waits for you." : text}</p>;
+  return <p className="decide-answer">{text === "" ? texts.nothingWaitsForYou : text}</p>;
 }
 
 function describe(conversation: Conversation, waiting: number): string {
-  if (waiting > 1) return `${waiting} things wait for you.`;
-  if (waiting === 1) return "It waits for you.";
-  if (conversation.exchange !== null) return "It works.";
-  return conversation.error === null ? "It is done." : conversation.error.message;
+  if (waiting > 1) return texts.thingsWaitForYou(waiting);
+  if (waiting === 1) return texts.itWaitsForYou;
+  if (conversation.exchange !== null) return texts.itWorks;
+  return conversation.error === null ? texts.itIsDone : conversation.error.message;
 }

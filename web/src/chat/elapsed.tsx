@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { elapsed as texts } from "../texts/chat";
 
 /** The time in seconds, every second anew. */
 function useNow(): number {
@@ -13,12 +14,12 @@ function useNow(): number {
 /** Seconds until a moment (in seconds), counting; nothing once it has come. */
 export function Remaining({ until }: { until: number }) {
   const seconds = Math.ceil(until - useNow());
-  return seconds > 0 ? <span className="numeric">in {seconds} s</span> : null;
+  return seconds > 0 ? <span className="numeric">{texts.inS(seconds)}</span> : null;
 }
 
 /** Seconds since a moment (in seconds), counting. */
 export function Elapsed({ since }: { since: number }) {
   const now = useNow();
   const seconds = Math.max(0, Math.floor(now - since));
-  return <span className="numeric">{seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`}</span>;
+  return <span className="numeric">{seconds < 60 ? texts.s(seconds) : texts.minS(Math.floor(seconds / 60), seconds % 60)}</span>;
 }

@@ -9,12 +9,13 @@ import { Segmented } from "../parts/segmented";
 import { showToast, showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
+import { files as texts } from "../texts/files";
 import { sessions } from "../wire/api";
 import { download, textAt } from "../wire/rest";
 import { type Change, changes } from "./judging";
 import { Review } from "./review";
 
-const NOTES = { created: "new", changed: "changed", deleted: "deleted" } as const;
+const NOTES = { created: texts.created, changed: texts.changed, deleted: texts.deletedNote } as const;
 const NONE: readonly Change[] = [];
 
 export function Files({ session, conversation }: { session: string; conversation: Conversation }) {
@@ -28,14 +29,14 @@ export function Files({ session, conversation }: { session: string; conversation
   const names = [...new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()])].join("\n");
   const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
   const path = chosen ?? unjudged.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
-  if (paths.length === 0) return <div className="empty">{listed.loading ? "Loading…" : "No files yet. Files that the agent writes are listed here."}</div>;
+  if (paths.length === 0) return <div className="empty">{listed.loading ? texts.loading : texts.noFilesYetFilesThat}</div>;
   const open = unjudged.find((change) => change.path === path);
   return (
     <div className="files">
       <div className="files-list">
         <Waiting session={session} waiting={unjudged} onJudged={fetched.reload} />
         <Tree
-          label="Files"
+          label={texts.files}
           paths={paths}
           chosen={path}
           onChoose={setChosen}
@@ -50,22 +51,22 @@ export function Files({ session, conversation }: { session: string; conversation
           <div className="panel-bar row wrap">
             <span className="mono grow truncate">{path}</span>
             <Segmented
-              label="What to show"
+              label={texts.whatToShow}
               value={view}
               onChange={setView}
               choices={[
-                { value: "changes", label: "Changes" },
-                { value: "content", label: "Content" },
-                { value: "history", label: "History" },
+                { value: "changes", label: texts.changes },
+                { value: "content", label: texts.content },
+                { value: "history", label: texts.history },
               ]}
             />
             <Button small icon="download" onClick={() => download(sessions.file(session, path), path.split("/").at(-1))}>
-              Download
+              {texts.download}
             </Button>
           </div>
           {view === "changes" && open !== undefined && <Review key={path} session={session} change={open} onJudged={fetched.reload} />}
           {view === "changes" && open === undefined && (
-            <div className="empty">{conversation.files.has(path) ? "Nothing is left to look at here." : "Not changed in this session."}</div>
+            <div className="empty">{conversation.files.has(path) ? texts.nothingIsLeftToLook : texts.notChangedInThisSession}</div>
           )}
           {view === "content" && <Content session={session} path={path} change={conversation.files.get(path)} />}
           {view === "history" && <Revisions changes={changesOf(conversation.events, path)} />}
@@ -82,7 +83,7 @@ function Waiting({ session, waiting, onJudged }: { session: string; waiting: rea
     setBusy(true);
     try {
       for (const change of waiting) await changes.judge(session, change, "accept");
-      showToast("All changes are accepted.");
+      showToast(texts.allChangesAreAccepted);
     } catch (error) {
       showFailure(error);
     }
@@ -92,10 +93,10 @@ function Waiting({ session, waiting, onJudged }: { session: string; waiting: rea
   return (
     <div className="files-waiting row">
       <span className="grow">
-        {waiting.length} {waiting.length === 1 ? "file" : "files"} to look at
+        {texts.toLookAt(waiting.length)}
       </span>
       <Button small icon="check" disabled={busy} onClick={() => void accept()}>
-        Accept all
+        {texts.acceptAll}
       </Button>
     </div>
   );
@@ -106,7 +107,7 @@ function changesOf(events: readonly LogEvent[], path: string): FileChange[] {
 }
 
 function Revisions({ changes }: { changes: FileChange[] }) {
-  if (changes.length === 0) return <div className="empty">Not changed in this session.</div>;
+  if (changes.length === 0) return <div className="empty">{texts.notChangedInThisSession}</div>;
   return (
     <div className="review stack">
       {changes.map((change) => {
@@ -114,13 +115,13 @@ function Revisions({ changes }: { changes: FileChange[] }) {
         return (
           <figure key={change.revision} className="piece">
             <figcaption className="row">
-              <span className="badge">Revision {change.revision}</span>
-              {change.cause === "user" && <span className="badge">by you</span>}
+              <span className="badge">{texts.revision(change.revision)}</span>
+              {change.cause === "user" && <span className="badge">{texts.byYou}</span>}
               <span className="changes numeric">
                 <span className="added">+{added}</span> <span className="removed">−{removed}</span>
               </span>
             </figcaption>
-            {change.diff ? <Diff text={change.diff} label={`Difference of revision ${change.revision}`} /> : <p className="faint">{change.hash === null ? "Deleted." : "No difference is recorded."}</p>}
+            {change.diff ? <Diff text={change.diff} label={texts.differenceOfRevision(change.revision)} /> : <p className="faint">{change.hash === null ? texts.deleted : texts.noDifferenceIsRecorded}</p>}
           </figure>
         );
       })}
@@ -131,12 +132,12 @@ function Revisions({ changes }: { changes: FileChange[] }) {
 function Content({ session, path, change }: { session: string; path: string; change: FileChange | undefined }) {
   const gone = change?.hash === null;
   const text = useFetched(gone ? null : `file ${session} ${change?.revision ?? 0} ${path}`, () => textAt(sessions.file(session, path)));
-  if (gone) return <div className="empty">The file is deleted.</div>;
+  if (gone) return <div className="empty">{texts.theFileIsDeleted}</div>;
   if (text.error !== null) return <div className="note error">{text.error.message}</div>;
-  if (text.loading) return <div className="empty">Loading…</div>;
+  if (text.loading) return <div className="empty">{texts.loading}</div>;
   return (
     <pre className="code-box file-content" tabIndex={0}>
-      {text.value === null ? "This file is not text." : plain(text.value)}
+      {text.value === null ? texts.thisFileIsNotText : plain(text.value)}
     </pre>
   );
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { Button, IconButton } from "../parts/button";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { memoryList as texts } from "../texts/chat";
 import { sessions } from "../wire/api";
 
 export function MemoryList({ session }: { session: string }) {
@@ -21,9 +22,9 @@ export function MemoryList({ session }: { session: string }) {
     change(sessions.addFact(session, { text: text.trim() }).then(() => setText("")));
   };
   return (
-    <section className="stack" aria-label="Memory">
-      <span>Memory</span>
-      {last.length === 0 && <span className="muted">Nothing is remembered yet. Facts that the agent notes are listed here.</span>}
+    <section className="stack" aria-label={texts.memory}>
+      <span>{texts.memory}</span>
+      {last.length === 0 && <span className="muted">{texts.nothingIsRememberedYetFacts}</span>}
       {last.map((fact) => (
         <FactRow
           key={`${fact.id}-${fact.text}`}
@@ -35,9 +36,9 @@ export function MemoryList({ session }: { session: string }) {
         />
       ))}
       <div className="row">
-        <input className="field grow" aria-label="New fact" placeholder="Remember that …" maxLength={400} value={text} onChange={(event) => setText(event.target.value)} />
+        <input className="field grow" aria-label={texts.newFact} placeholder={texts.rememberThat} maxLength={400} value={text} onChange={(event) => setText(event.target.value)} />
         <Button small disabled={text.trim() === ""} onClick={add}>
-          Add
+          {texts.add}
         </Button>
       </div>
     </section>
@@ -62,9 +63,9 @@ function FactRow({ fact, session, onText, onKeep, onRemove }: RowProps) {
   if (text !== null) {
     return (
       <form className="row" onSubmit={save}>
-        <input className="field grow" aria-label={`Fact ${fact.id}`} maxLength={400} autoFocus value={text} onChange={(event) => setText(event.target.value)} />
+        <input className="field grow" aria-label={texts.fact(fact.id)} maxLength={400} autoFocus value={text} onChange={(event) => setText(event.target.value)} />
         <Button small type="submit">
-          Save fact
+          {texts.saveFact}
         </Button>
       </form>
     );
@@ -75,19 +76,19 @@ function FactRow({ fact, session, onText, onKeep, onRemove }: RowProps) {
         {fact.text} <span className="muted">{sourceOf(fact, session)}</span>
       </span>
       {fact.scope === "session" && (
-        <Button small look="quiet" title="Keep it for all conversations in this folder" onClick={onKeep}>
-          Keep
+        <Button small look="quiet" title={texts.keepItForAllConversations} onClick={onKeep}>
+          {texts.keep}
         </Button>
       )}
-      <IconButton icon="edit" label={`Change ${fact.id}`} onClick={() => setText(fact.text)} />
-      <IconButton icon="trash" label={`Forget ${fact.id}`} onClick={onRemove} />
+      <IconButton icon="edit" label={texts.change(fact.id)} onClick={() => setText(fact.text)} />
+      <IconButton icon="trash" label={texts.forget(fact.id)} onClick={onRemove} />
     </div>
   );
 }
 
 /** What a fact is about, and the events that it came from. */
 function sourceOf(fact: Fact, session: string): string {
-  const events = (fact.evidence ?? []).map((event) => (event.session === session ? `event ${event.seq}` : `event ${event.seq} of ${event.session}`));
-  const scope = fact.scope === "session" ? ["this conversation only"] : [];
-  return [fact.about, ...(events.length === 0 ? ["added by a person"] : events), ...scope].join("; ");
+  const events = (fact.evidence ?? []).map((event) => (event.session === session ? texts.event(event.seq) : texts.eventOf(event.seq, event.session)));
+  const scope = fact.scope === "session" ? [texts.thisConversationOnly] : [];
+  return [fact.about, ...(events.length === 0 ? [texts.addedByAPerson] : events), ...scope].join("; ");
 }

@@ -8,6 +8,7 @@ import { duration, inPlainWords, money, plain, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Picture } from "../parts/picture";
 import { LazyProse } from "../parts/lazy_prose";
+import { messages as texts } from "../texts/chat";
 import { Elapsed } from "./elapsed";
 import { Sources } from "./sources";
 
@@ -33,13 +34,13 @@ export const UserMessage = memo(function UserMessage({ item, idle, onBranch, onR
           onBranch(item, draft);
         }}
       >
-        <textarea aria-label="Edit message" className="field" rows={3} value={draft} autoFocus onChange={(event) => setDraft(event.target.value)} />
+        <textarea aria-label={texts.editMessage} className="field" rows={3} value={draft} autoFocus onChange={(event) => setDraft(event.target.value)} />
         <div className="row" style={{ justifyContent: "flex-end" }}>
           <Button small onClick={() => setDraft(null)}>
-            Cancel
+            {texts.cancel}
           </Button>
           <Button small look="primary" type="submit" disabled={draft.trim() === ""}>
-            Branch from here
+            {texts.branchFromHere}
           </Button>
         </div>
       </form>
@@ -48,15 +49,15 @@ export const UserMessage = memo(function UserMessage({ item, idle, onBranch, onR
   return (
     <div className="user-message">
       <div className="user-actions">
-        {onBranch && item.exchange !== null && <IconButton small icon="edit" label="Edit and branch" onClick={() => setDraft(text)} />}
-        {onRetry && idle && item.exchange !== null && <IconButton small icon="reload" label="Try again" onClick={() => onRetry(item)} />}
+        {onBranch && item.exchange !== null && <IconButton small icon="edit" label={texts.editAndBranch} onClick={() => setDraft(text)} />}
+        {onRetry && idle && item.exchange !== null && <IconButton small icon="reload" label={texts.tryAgain} onClick={() => onRetry(item)} />}
       </div>
       <div className="user-bubble">
-        {item.steered && <span className="badge">Steered</span>}
+        {item.steered && <span className="badge">{texts.steered}</span>}
         {said && <p>{said}</p>}
         {item.message.content.map((block, at) => {
           if (block.type === "text") return said == null ? <p key={at}>{block.text}</p> : null;
-          if (block.type === "image") return <Picture key={at} block={block} label={`Attached picture ${at + 1}`} />;
+          if (block.type === "image") return <Picture key={at} block={block} label={texts.attachedPicture(at + 1)} />;
           if (block.type === "file") return <span key={at} className="badge">{block.name ?? block.media_type}</span>;
           return null;
         })}
@@ -73,7 +74,7 @@ function Sent({ text }: { text: string }) {
     <div className="sent">
       <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={open ? "down" : "right"} size={14} />
-        What the model was sent
+        {texts.whatTheModelWasSent}
       </button>
       {open && (
         <pre className="code-box" tabIndex={0}>
@@ -87,12 +88,12 @@ function Sent({ text }: { text: string }) {
 export const Said = memo(function Said({ item, display }: { item: TextItem; display?: ((text: string) => string) | undefined }) {
   return (
     <div className={`said ${item.refusal ? "refusal" : ""}`}>
-      {item.refusal && <span className="badge warn">Declined</span>}
+      {item.refusal && <span className="badge warn">{texts.declined}</span>}
       <LazyProse text={display === undefined ? item.text : display(item.text)} />
-      {item.cut && <span className="badge">Stopped here</span>}
-      <Sources sources={item.sources} label="Sources" />
+      {item.cut && <span className="badge">{texts.stoppedHere}</span>}
+      <Sources sources={item.sources} label={texts.sources} />
       <div className="said-actions">
-        <IconButton small icon="copy" label="Copy this answer" onClick={() => void copyWithToast(item.text)} />
+        <IconButton small icon="copy" label={texts.copyThisAnswer} onClick={() => void copyWithToast(item.text)} />
       </div>
     </div>
   );
@@ -109,10 +110,10 @@ export const Thought = memo(function Thought({ item }: { item: ThinkingItem }) {
         <Icon name={open ? "down" : "right"} size={14} />
         {running ? (
           <span>
-            Thinking <Elapsed since={item.started} />
+            {texts.thinking} <Elapsed since={item.started} />
           </span>
         ) : (
-          <span>{item.started === 0 ? "Thought" : `Thought for ${seconds} s`}</span>
+          <span>{item.started === 0 ? texts.thought : texts.thoughtForS(seconds)}</span>
         )}
       </button>
       {open && <div className="thought-text">{item.text}</div>}
@@ -136,11 +137,11 @@ export const Notice = memo(function Notice({ item }: { item: NoticeItem }) {
 
 /** The cost of an exchange. Nothing is shown for what is free. */
 function Cost({ usd }: { usd: number | null }) {
-  if (usd === null) return <span>cost unknown</span>;
+  if (usd === null) return <span>{texts.costUnknown}</span>;
   return usd > 0 ? <span>{money(usd)}</span> : null;
 }
 
-const ENDED = { completed: "Done", cancelled: "Stopped", failed: "Failed", limit: "Limit reached" } as const;
+const ENDED = { completed: texts.done, cancelled: texts.stopped, failed: texts.failed, limit: texts.limitReached } as const;
 
 export const Ended = memo(function Ended({ item }: { item: EndItem }) {
   const { status, duration_ms, turns, usage, cost_usd, note, limit } = item.response;
@@ -153,9 +154,9 @@ export const Ended = memo(function Ended({ item }: { item: EndItem }) {
       </span>
       <span>{duration(duration_ms)}</span>
       <span>
-        {turns} {turns === 1 ? "turn" : "turns"}
+        {turns} {turns === 1 ? texts.turn : texts.turns}
       </span>
-      {used !== null && used > 0 && <span>{tokens(used)} tokens</span>}
+      {used !== null && used > 0 && <span>{texts.tokens(tokens(used))}</span>}
       <Cost usd={cost_usd ?? null} />
       {note && <span className="ended-note">{inPlainWords(note)}</span>}
     </div>

@@ -3,16 +3,17 @@
 import type { PlanStep } from "@heald/client";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
+import { planSteps as texts } from "../texts/files";
 
-const WORDS = { pending: "to do", in_progress: "in progress", done: "done" } as const;
+const WORDS = { pending: texts.toDo, in_progress: texts.inProgress, done: texts.done } as const;
 
 export function PlanSteps({ steps }: { steps: readonly PlanStep[] }) {
   if (steps.length === 0) return null;
   const done = steps.filter((step) => step.status === "done").length;
   return (
-    <section className="plan-steps" aria-label="Plan">
+    <section className="plan-steps" aria-label={texts.plan}>
       <h2>
-        Plan <span className="muted numeric">{`${done} of ${steps.length} done`}</span>
+        {texts.plan} <span className="muted numeric">{texts.ofDone(done, steps.length)}</span>
       </h2>
       <ol>
         {steps.map((step, at) => (

@@ -5,6 +5,7 @@ import { Button } from "../parts/button";
 import { Diff } from "../parts/diff";
 import { showToast, showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { review as texts } from "../texts/files";
 import { type Change, changes, type Decision, type Hunk, type Hunks } from "./judging";
 
 interface Props {
@@ -14,7 +15,7 @@ interface Props {
   onJudged(): void;
 }
 
-const WORDS = { created: "New file", changed: "Changed", deleted: "Deleted" } as const;
+const WORDS = { created: texts.newFile, changed: texts.changed, deleted: texts.deleted } as const;
 
 export function Review({ session, change, onJudged }: Props) {
   const fetched = useFetched(`change ${session} ${change.base} ${change.hash} ${change.path}`, () => changes.of(session, change.path), { isFixed: true });
@@ -24,12 +25,12 @@ export function Review({ session, change, onJudged }: Props) {
   if (fetched.value !== null && fetched.value !== last) setLast(fetched.value);
   const seen = last?.path === change.path ? last : null;
   if (fetched.error !== null) return <div className="note error">{fetched.error.message}</div>;
-  if (seen === null) return <div className="empty">Loading…</div>;
+  if (seen === null) return <div className="empty">{texts.loading}</div>;
   const judge = (decision: Decision, hunk?: number) => {
     setBusy(true);
     changes
       .judge(session, seen, decision, hunk)
-      .then(() => showToast(`${decision === "accept" ? "Accepted" : "Reverted"} ${hunk === undefined ? "all changes" : "one change"} in ${change.path}.`))
+      .then(() => showToast(texts.in(decision === "accept", hunk === undefined, change.path)))
       .catch(showFailure)
       .finally(() => {
         setBusy(false);
@@ -39,15 +40,15 @@ export function Review({ session, change, onJudged }: Props) {
   };
   const count = seen.hunks?.length ?? 0;
   return (
-    <div className="review stack" ref={box} tabIndex={-1} role="group" aria-label={`Changes in ${change.path}`}>
+    <div className="review stack" ref={box} tabIndex={-1} role="group" aria-label={texts.changesIn(change.path)}>
       <div className="row wrap">
         <span className="badge">{WORDS[seen.kind]}</span>
-        <span className="muted grow">{seen.problem || (seen.hunks === null ? "This file has no lines to show." : `${count} ${count === 1 ? "change" : "changes"}`)}</span>
+        <span className="muted grow">{seen.problem || (seen.hunks === null ? texts.thisFileHasNoLines : texts.changes(count))}</span>
         <Button small icon="undo" disabled={busy || seen.problem !== ""} onClick={() => judge("revert")}>
-          Revert file
+          {texts.revertFile}
         </Button>
         <Button small icon="check" disabled={busy} onClick={() => judge("accept")}>
-          Accept file
+          {texts.acceptFile}
         </Button>
       </div>
       {seen.hunks?.map((hunk, at) => (
@@ -64,14 +65,14 @@ function Piece({ hunk, name, busy, onJudge }: { hunk: Hunk; name: string; busy: 
         <span className="changes numeric grow">
           <span className="added">+{hunk.added}</span> <span className="removed">−{hunk.removed}</span>
         </span>
-        <Button small look="quiet" icon="undo" disabled={busy} aria-label={`Revert ${name}`} onClick={() => onJudge("revert")}>
-          Revert
+        <Button small look="quiet" icon="undo" disabled={busy} aria-label={texts.revert(name)} onClick={() => onJudge("revert")}>
+          {texts.revertLabel}
         </Button>
-        <Button small look="quiet" icon="check" disabled={busy} aria-label={`Accept ${name}`} onClick={() => onJudge("accept")}>
-          Accept
+        <Button small look="quiet" icon="check" disabled={busy} aria-label={texts.accept(name)} onClick={() => onJudge("accept")}>
+          {texts.acceptLabel}
         </Button>
       </figcaption>
-      <Diff text={hunk.text} label={`Difference, ${name}`} />
+      <Diff text={hunk.text} label={texts.difference(name)} />
     </figure>
   );
 }

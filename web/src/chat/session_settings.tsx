@@ -5,14 +5,15 @@ import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { sessionSettings as texts } from "../texts/chat";
 import { models, type Permissions, sessions, type SessionView } from "../wire/api";
 import { MemoryList } from "./memory_list";
 
 export const MODES = [
-  { value: "read-only", label: "Read only: changes nothing" },
-  { value: "ask", label: "Ask before every change" },
-  { value: "inside", label: "Ask before anything leaves the folder" },
-  { value: "auto", label: "Work without asking" },
+  { value: "read-only", label: texts.readOnlyChangesNothing },
+  { value: "ask", label: texts.askBeforeEveryChange },
+  { value: "inside", label: texts.askBeforeAnythingLeavesThe },
+  { value: "auto", label: texts.workWithoutAsking },
 ] as const;
 
 interface Props {
@@ -38,15 +39,15 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
       .catch(showFailure);
   };
   return (
-    <Dialog title="Session settings" onClose={onClose}>
+    <Dialog title={texts.sessionSettings} onClose={onClose}>
       <label className="stack">
-        <span>Title</span>
+        <span>{texts.title}</span>
         <input className="field" value={title} onChange={(event) => setTitle(event.target.value)} />
       </label>
       {!fixed && (
         <>
           <label className="stack">
-            <span>Model</span>
+            <span>{texts.model}</span>
             <select className="select" value={model} onChange={(event) => setModel(event.target.value)}>
               {(names.includes(model) ? names : [model, ...names]).map((name) => (
                 <option key={name} value={name}>
@@ -56,7 +57,7 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
             </select>
           </label>
           <label className="stack">
-            <span>Permissions</span>
+            <span>{texts.permissions}</span>
             <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value as Permissions)}>
               {MODES.map((mode) => (
                 <option key={mode.value} value={mode.value}>
@@ -69,9 +70,9 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
       )}
       {view.settings.workspace && <MemoryList session={view.id} />}
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{texts.cancel}</Button>
         <Button look="primary" onClick={save}>
-          Save
+          {texts.save}
         </Button>
       </div>
     </Dialog>

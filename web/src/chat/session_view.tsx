@@ -13,6 +13,7 @@ import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
+import { sessionView as texts } from "../texts/chat";
 import { type Content, sessions } from "../wire/api";
 import { Composer } from "./composer";
 import { SessionSettings } from "./session_settings";
@@ -24,7 +25,7 @@ const Inspector = lazyPart("inspector", () => import("../events/inspector").then
 
 type Tab = "chat" | "files" | "timeline" | "events";
 
-const SIDES: Record<Exclude<Tab, "chat">, string> = { files: "Files", timeline: "Timeline", events: "Events" };
+const SIDES: Record<Exclude<Tab, "chat">, string> = { files: texts.filesLabel, timeline: texts.timeline, events: texts.events };
 
 export function SessionView({ id, tab, event }: { id: string; tab: string; event: number | null }) {
   const followed = useFollowed(id);
@@ -64,13 +65,13 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
   const error = info.error ?? followed?.error;
   const first = followed?.conversation.messages[0];
   const title = info.value?.title || firstWords(first === undefined ? "" : (first.said ?? textOf(first)));
-  useTabTitle(title || "Session");
+  useTabTitle(title || texts.session);
   if (error) {
     return (
       <div className="empty grow" role="alert">
         <Icon name="alert" size={20} />
         <p>{error.message}</p>
-        <Button onClick={() => go("sessions")}>All sessions</Button>
+        <Button onClick={() => go("sessions")}>{texts.allSessions}</Button>
       </div>
     );
   }
@@ -81,7 +82,7 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
     <div className="session">
       <header className="view-head">
         <h1 className="truncate grow" title={title}>
-          {title || "New session"}
+          {title || texts.newSession}
         </h1>
         {info.value?.settings.workspace && (
           <span className="badge">
@@ -91,23 +92,23 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
         )}
         <span className="badge hide-small">{conversation.transcript.model || info.value?.settings.model}</span>
         {info.value?.parent && (
-          <Button small look="quiet" icon="compare" title="Compare with the session that it was forked from" onClick={() => go("compare", info.value?.parent ?? "", id)}>
-            Compare
+          <Button small look="quiet" icon="compare" title={texts.compareWithTheSessionThat} onClick={() => go("compare", info.value?.parent ?? "", id)}>
+            {texts.compare}
           </Button>
         )}
         <Segmented
           tabs
-          label="Parts of the session"
+          label={texts.partsOfTheSession}
           value={side}
           onChange={(next) => go("session", id, next)}
           choices={[
-            { value: "chat", label: "Chat", icon: "chat" },
-            { value: "files", label: changed > 0 ? `Files ${changed}` : "Files", icon: "file" },
-            { value: "timeline", label: "Timeline", icon: "history" },
-            { value: "events", label: "Events", icon: "pulse" },
+            { value: "chat", label: texts.chat, icon: "chat" },
+            { value: "files", label: changed > 0 ? texts.files(changed) : texts.filesLabel, icon: "file" },
+            { value: "timeline", label: texts.timeline, icon: "history" },
+            { value: "events", label: texts.events, icon: "pulse" },
           ]}
         />
-        <IconButton icon="gear" label="Session settings" aria-expanded={settings} onClick={() => setSettings(!settings)} />
+        <IconButton icon="gear" label={texts.sessionSettings} aria-expanded={settings} onClick={() => setSettings(!settings)} />
       </header>
       <div className={`session-body ${side === "chat" ? "" : "with-side"}`}>
         <div className="session-chat">
@@ -117,7 +118,7 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
         {side !== "chat" && (
           <aside className="session-side" aria-label={SIDES[side]}>
             <Boundary level="panel" resetKey={side}>
-              <Suspense fallback={<div className="empty">Loading…</div>}>
+              <Suspense fallback={<div className="empty">{texts.loading}</div>}>
                 {side === "files" ? (
                   <Files session={id} conversation={conversation} />
                 ) : side === "timeline" ? (

@@ -4,13 +4,14 @@ import type { ServerToolItem, Source } from "@heald/client";
 import { memo } from "react";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
+import { sources as texts } from "../texts/chat";
 
 /** A tool that ran at the provider. */
 export const ServerTool = memo(function ServerTool({ item }: { item: ServerToolItem }) {
   const asked = Object.values(item.input).filter((value) => typeof value === "string");
-  const state = !item.done ? "running" : item.failed ? "failed" : "done";
+  const state = !item.done ? texts.running : item.failed ? texts.failed : texts.done;
   return (
-    <div className="server-tool" role="group" aria-label={`Provider's tool ${item.name}`}>
+    <div className="server-tool" role="group" aria-label={texts.providersTool(item.name)}>
       <div className="row">
         <Icon name="search" size={14} />
         <strong>{plain(item.name.replaceAll("_", " "))}</strong>
@@ -18,7 +19,7 @@ export const ServerTool = memo(function ServerTool({ item }: { item: ServerToolI
         <span className={`badge ${item.failed ? "bad" : ""}`}>{state}</span>
       </div>
       {item.failed && item.text !== "" && <p className="faint">{plain(item.text.slice(0, 500))}</p>}
-      <Sources sources={item.sources} label="Found" />
+      <Sources sources={item.sources} label={texts.found} />
     </div>
   );
 });

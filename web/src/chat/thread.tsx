@@ -6,6 +6,8 @@ import { Boundary } from "../parts/boundary";
 import { Button } from "../parts/button";
 import { SessionContext } from "../parts/picture";
 import { VirtualList } from "../parts/virtual";
+import { thread as texts } from "../texts/chat";
+import { statusText } from "../texts/statuses";
 import { BranchSteps } from "./branch_steps";
 import { Elapsed, Remaining } from "./elapsed";
 import { textOfItem } from "./item_text";
@@ -43,14 +45,14 @@ export function Thread({ session, followed, onBranch, onRetry, onSwitch, display
   if (!followed.complete && conversation.transcript.items.length === 0) {
     return (
       <div className="empty grow">
-        <span className="spinner" role="img" aria-label="Loading" />
+        <span className="spinner" role="img" aria-label={texts.loading} />
       </div>
     );
   }
   return (
     <SessionContext value={session}>
       <VirtualList
-        label="Conversation"
+        label={texts.conversation}
         textOf={textOfItem}
         className="thread"
         items={show === undefined ? conversation.transcript.items : conversation.transcript.items.filter(show)}
@@ -99,18 +101,18 @@ function Shown({ item, session, idle, onBranch, onRetry, display }: ShownProps) 
 }
 
 export const WORDS: Record<SessionStatus, string> = {
-  idle: "Ready",
-  thinking: "Thinking",
-  responding: "Writing",
-  working: "Working",
-  waiting: "Waiting for you",
+  idle: texts.ready,
+  thinking: texts.thinking,
+  responding: texts.writing,
+  working: texts.working,
+  waiting: texts.waitingForYou,
 };
 
 /** What the agent does. A call of a client is nothing that the reader of the page could decide. */
 export function statusWords(conversation: Conversation): string {
-  if (conversation.nextAttempt !== null) return `Waiting for attempt ${conversation.nextAttempt.number}`;
+  if (conversation.nextAttempt !== null) return texts.waitingForAttempt(conversation.nextAttempt.number);
   const waitsForClient = conversation.clientCalls.size > 0 && conversation.approvals.size + conversation.questions.size === 0;
-  return conversation.status === "waiting" && waitsForClient ? "Waiting for a client" : WORDS[conversation.status];
+  return conversation.status === "waiting" && waitsForClient ? texts.waitingForAClient : WORDS[conversation.status];
 }
 
 /** What was said here once and is not part of the conversation now. */
@@ -119,9 +121,9 @@ function Behind({ crossing, onSwitch }: { crossing: Crossing | null; onSwitch(se
   if (crossing === null || previous === null || previous === undefined) return null;
   return (
     <div className="note info branches-behind">
-      <span className="grow">The conversation went on from here before.</span>
+      <span className="grow">{texts.theConversationWentOnFrom}</span>
       <Button small icon="branch" onClick={() => onSwitch(previous)}>
-        Bring it back
+        {texts.bringItBack}
       </Button>
     </div>
   );
@@ -160,9 +162,9 @@ function Announcer({ conversation }: { conversation: Conversation }) {
     if (last.running && !running) {
       const end = conversation.transcript.items.findLast((item) => item.kind === "end");
       const outcome = end?.response.status;
-      setWords(outcome === "completed" ? "The answer is complete." : `The request ended: ${outcome ?? "unknown"}.`);
+      setWords(outcome === "completed" ? texts.theAnswerIsComplete : texts.theRequestEnded(outcome === undefined ? texts.unknown : statusText(outcome)));
     } else if (running && status !== last.status) {
-      setWords(status === WORDS.waiting ? "The agent waits for you." : `${status}.`);
+      setWords(status === WORDS.waiting ? texts.theAgentWaitsForYou : `${status}.`);
     }
   }, [status, running, conversation]);
   return (

@@ -1,5 +1,6 @@
 /** The work of an agent in its order: the plan, and a checkpoint for each request, to which files and conversation can go back. */
 
+import "../style/timeline.css";
 import { type Checkpoint, checkpointsOf, type Conversation, planOf } from "@heald/client";
 import { useState } from "react";
 import { Button } from "../parts/button";
@@ -7,6 +8,8 @@ import { countOf } from "../parts/diff";
 import { firstWords } from "../parts/format";
 import { showFailure, showToast } from "../parts/toasts";
 import { go } from "../shell/route";
+import { timeline as texts } from "../texts/files";
+import { statusText } from "../texts/statuses";
 import { sessions } from "../wire/api";
 import { CommandOutput } from "./command_output";
 import { PlanSteps } from "./plan_steps";
@@ -21,15 +24,15 @@ export function Timeline({ session, conversation }: { session: string; conversat
     setBusy(true);
     sessions
       .rewind(session, seq, true)
-      .then(() => showToast("Went back. Files that something else has changed since stay as they are."))
+      .then(() => showToast(texts.wentBackFilesThatSomething))
       .catch(showFailure)
       .finally(() => setBusy(false));
   };
-  if (checkpoints.length === 0 && behind === null) return <div className="empty">No requests yet. Each one is a checkpoint that you can go back to.</div>;
+  if (checkpoints.length === 0 && behind === null) return <div className="empty">{texts.noRequestsYetEachOne}</div>;
   return (
     <div className="timeline">
       <PlanSteps steps={planOf(items)} />
-      <ol className="checkpoints" aria-label="Checkpoints">
+      <ol className="checkpoints" aria-label={texts.checkpoints}>
         {checkpoints.map((checkpoint, at) => (
           <li key={checkpoint.key} className="checkpoint">
             <Point session={session} checkpoint={checkpoint} number={at + 1} idle={idle} onRestore={restore} />
@@ -38,9 +41,9 @@ export function Timeline({ session, conversation }: { session: string; conversat
         {behind !== null && (
           <li className="checkpoint later">
             <div className="row wrap">
-              <span className="grow muted">You went back; there is a later state.</span>
+              <span className="grow muted">{texts.youWentBackThereIs}</span>
               <Button small icon="redo" disabled={!idle} onClick={() => restore(behind)}>
-                Return to the later state
+                {texts.returnToTheLaterState}
               </Button>
             </div>
           </li>
@@ -59,17 +62,17 @@ interface PointProps {
 }
 
 function Point({ session, checkpoint, number, idle, onRestore }: PointProps) {
-  const title = firstWords(checkpoint.words) || "A request";
-  const outcome = checkpoint.outcome === null ? "runs" : checkpoint.outcome === "completed" ? "" : checkpoint.outcome;
+  const title = firstWords(checkpoint.words) || texts.aRequest;
+  const outcome = checkpoint.outcome === null ? texts.runs : checkpoint.outcome === "completed" ? "" : statusText(checkpoint.outcome);
   return (
-    <article className="stack" aria-label={`Checkpoint ${number}: ${title}`}>
+    <article className="stack" aria-label={texts.checkpoint(number, title)}>
       <div className="row wrap">
         <h3 className="grow truncate" title={title}>
           {title}
         </h3>
         {outcome !== "" && <span className="badge">{outcome}</span>}
-        <Button small look="quiet" icon="undo" disabled={!idle} aria-label={`Go back to before this: ${title}`} onClick={() => onRestore(checkpoint.before)}>
-          Go back to before this
+        <Button small look="quiet" icon="undo" disabled={!idle} aria-label={texts.goBackToBeforeThis(title)} onClick={() => onRestore(checkpoint.before)}>
+          {texts.goBackToBeforeThisLabel}
         </Button>
       </div>
       {filesOf(checkpoint).map((file) => (

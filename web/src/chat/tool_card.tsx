@@ -7,6 +7,8 @@ import { countOf, Diff } from "../parts/diff";
 import { duration, plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
 import { Picture } from "../parts/picture";
+import { toolCard as texts } from "../texts/chat";
+import { statusText } from "../texts/statuses";
 import { Ask } from "./ask";
 import { Elapsed } from "./elapsed";
 import { AppFrame, appOf } from "./mcp_app";
@@ -21,7 +23,7 @@ interface Props {
   session: string;
 }
 
-const WAITS_FOR_CLIENT = "waits for a client";
+const WAITS_FOR_CLIENT = texts.waitsForAClient;
 
 export const ToolCard = memo(function ToolCard({ item, session }: Props) {
   const [chosen, setChosen] = useState<boolean | null>(null);
@@ -33,7 +35,7 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
     <div
       className={`tool ${item.phase}${item.parent === null ? "" : " inner"}`}
       role="group"
-      aria-label={item.parent === null ? `Tool ${item.name}` : `Tool ${item.name}, called by the program`}
+      aria-label={item.parent === null ? texts.tool(item.name) : texts.toolCalledByTheProgram(item.name)}
     >
       <button type="button" className="tool-head" aria-expanded={open} onClick={() => setChosen(!open)}>
         <Sign item={item} />
@@ -54,25 +56,25 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
           {diffs.map((change) => (
             <figure key={`${change.path}-${change.revision}`} className="stack">
               <figcaption className="mono muted">{change.path}</figcaption>
-              <Diff text={change.diff ?? ""} label={`Difference in ${change.path}, revision ${change.revision}`} />
+              <Diff text={change.diff ?? ""} label={texts.differenceInRevision(change.path, change.revision)} />
             </figure>
           ))}
-          <Part title="Input">
+          <Part title={texts.input}>
             <Inputs input={item.input} json={item.json} />
           </Part>
           {item.invalid !== null && <div className="note warning">{item.invalid}</div>}
           {item.decision !== null && <Decision item={item} />}
-          {item.answer !== null && <Part title="Answer">{item.answer}</Part>}
-          {item.output !== "" && item.result === null && <Part title="Output so far"><Output text={item.output} /></Part>}
+          {item.answer !== null && <Part title={texts.answer}>{item.answer}</Part>}
+          {item.output !== "" && item.result === null && <Part title={texts.outputSoFar}><Output text={item.output} /></Part>}
           {item.result !== null && (
-            <Part title={item.result.truncated === true ? "Output (shortened)" : "Output"}>
+            <Part title={item.result.truncated === true ? texts.outputShortened : texts.output}>
               {resultText(item.result) !== "" && <Output text={resultText(item.result)} />}
               <Pictures item={item} />
             </Part>
           )}
         </div>
       )}
-      {app !== null && <AppFrame app={app} title={`App of ${plain(item.name)}`} />}
+      {app !== null && <AppFrame app={app} title={texts.appOf(plain(item.name))} />}
       {!open && item.result !== null && picturesOf(item.result).length > 0 && (
         <div className="tool-body">
           <Pictures item={item} />
@@ -104,7 +106,7 @@ function Pictures({ item }: { item: ToolItem }) {
   return (
     <div className="row wrap">
       {picturesOf(item.result).map((block, at) => (
-        <Picture key={at} block={block} label={`Picture ${at + 1} of ${item.name}`} />
+        <Picture key={at} block={block} label={texts.pictureOf(at + 1, item.name)} />
       ))}
     </div>
   );
@@ -115,7 +117,7 @@ function Decision({ item }: { item: ToolItem }) {
   const { allowed, always, reason } = item.decision;
   return (
     <p className="muted">
-      {allowed ? (always ? "Always allowed" : "Allowed") : "Denied"}
+      {allowed ? (always ? texts.alwaysAllowed : texts.allowed) : texts.denied}
       {reason ? `: ${plain(reason)}` : ""}
     </p>
   );
@@ -146,19 +148,19 @@ function Sign({ item }: { item: ToolItem }) {
 export function signOf(item: ToolItem): [IconName | null, string] {
   switch (item.phase) {
     case "writing":
-      return [null, "being written"];
+      return [null, texts.beingWritten];
     case "running":
-      return [null, "running"];
+      return [null, texts.running];
     case "planned":
-      return ["tool", "planned"];
+      return ["tool", texts.planned];
     case "waiting":
       if (item.onClient) return ["desktop", WAITS_FOR_CLIENT];
-      return [item.question === null ? "lock" : "question", "waiting for you"];
+      return [item.question === null ? "lock" : "question", texts.waitingForYou];
     case "done":
-      return ["check", "done"];
+      return ["check", texts.done];
     case "failed":
-      if (hasFailingCode(item)) return ["alert", `failed with exit code ${item.exitCode}`];
-      return ["alert", item.status === null || item.status === "ok" ? "failed" : item.status];
+      if (hasFailingCode(item)) return ["alert", texts.failedWithExitCode(item.exitCode)];
+      return ["alert", item.status === null || item.status === "ok" ? texts.failed : statusText(item.status)];
   }
 }
 
@@ -173,8 +175,8 @@ export function summaryOf(item: ToolItem): string {
   const outcome = outcomeOf(item);
   const subject = subjectOf(item, outcome);
   const parts = outcome.includes(subject) ? [outcome] : [subject, outcome];
-  if (hasFailingCode(item)) parts.unshift(`exit code ${item.exitCode}`);
-  else if (item.phase === "failed" && item.status !== null && item.status !== "error" && item.status !== "ok") parts.unshift(item.status.replace("_", " "));
+  if (hasFailingCode(item)) parts.unshift(texts.exitCode(item.exitCode));
+  else if (item.phase === "failed" && item.status !== null && item.status !== "error" && item.status !== "ok") parts.unshift(statusText(item.status));
   return parts.filter((part) => part !== "").join(" · ");
 }
 
@@ -211,7 +213,7 @@ const MAX_LISTED = 3;
 
 function listed(paths: readonly string[]): string {
   const rest = paths.length - MAX_LISTED;
-  return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? texts.andMore(rest) : "");
 }
 
 function Changes({ item }: { item: ToolItem }) {
@@ -236,7 +238,7 @@ function Inputs({ input, json }: { input: JsonObject | null; json: string }) {
     );
   }
   const pairs = Object.entries(input);
-  if (pairs.length === 0) return <p className="faint">No arguments.</p>;
+  if (pairs.length === 0) return <p className="faint">{texts.noArguments}</p>;
   return (
     <dl className="inputs">
       {pairs.map(([name, value]) => (

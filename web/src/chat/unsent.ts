@@ -7,7 +7,7 @@ export function unsentText(current: string, sent: string): string {
   return current.startsWith(sent) ? current.slice(sent.length).trimStart() : current;
 }
 
-export function unsentAttachments(current: Attachment[], sent: readonly Attachment[]): Attachment[] {
+export function unsentAttachments(current: Attachment[], sent: readonly Pick<Attachment, "id">[]): Attachment[] {
   const ids = new Set(sent.map((attachment) => attachment.id));
   return current.filter((attachment) => !ids.has(attachment.id));
 }

@@ -1,8 +1,10 @@
 /** A file that can be written in. */
 
+import "../style/code.css";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { useEffect, useEffectEvent, useRef } from "react";
+import { editor as texts } from "../texts/files";
 import { base } from "./setup";
 
 interface Props {
@@ -34,7 +36,7 @@ export function Editor({ path, text, readOnly, onChange, onSave }: Props) {
           keymap.of([{ key: "Mod-s", run: () => save() }]),
           base(path),
           EditorState.readOnly.of(readOnly),
-          EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `Content of ${path}` }),
+          EditorView.contentAttributes.of({ tabindex: "0", "aria-label": texts.contentOf(path) }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((transaction) => transaction.isUserEvent("sync"))) {
               change(update.state.doc.toString());

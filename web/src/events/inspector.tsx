@@ -1,11 +1,13 @@
 /** A live look into the log: by layer, by word, and as a waterfall. */
 
+import "../style/events.css";
 import type { Conversation, Layer, LogEvent } from "@heald/client";
 import { useDeferredValue, useMemo, useState } from "react";
 import { Button, IconButton } from "../parts/button";
 import { plain } from "../parts/format";
 import { Rows } from "../parts/rows";
 import { Segmented } from "../parts/segmented";
+import { inspector as texts } from "../texts/events";
 import { sessions } from "../wire/api";
 import { download } from "../wire/rest";
 import { Waterfall } from "./waterfall";
@@ -38,17 +40,17 @@ export function Inspector({ session, conversation, at = null }: Props) {
     <div className="inspector">
       <div className="panel-bar row wrap">
         <Segmented
-          label="View"
+          label={texts.view}
           value={view}
           onChange={setView}
           choices={[
-            { value: "log", label: "Log" },
-            { value: "waterfall", label: "Waterfall" },
+            { value: "log", label: texts.log },
+            { value: "waterfall", label: texts.waterfall },
           ]}
         />
         {view === "log" && (
           <>
-            <div className="row" role="group" aria-label="Layers">
+            <div className="row" role="group" aria-label={texts.layers}>
               {LAYERS.map((layer) => (
                 <Button key={layer} small look="quiet" aria-pressed={!hidden.has(layer)} onClick={() => setHidden(toggled(hidden, layer))}>
                   {layer}
@@ -58,23 +60,23 @@ export function Inspector({ session, conversation, at = null }: Props) {
             <input
               className="field grow event-search"
               type="search"
-              aria-label="Search events"
-              placeholder="Search type or content…"
+              aria-label={texts.searchEvents}
+              placeholder={texts.searchTypeOrContent}
               value={words}
               onChange={(event) => setWords(event.target.value)}
             />
-            <span className="faint numeric">{rows.length} events</span>
+            <span className="faint numeric">{texts.events(rows.length)}</span>
           </>
         )}
         <Button small icon="download" onClick={() => download(sessions.exportPath(session), `${session}.jsonl`)}>
-          Export
+          {texts.export}
         </Button>
       </div>
       {view === "waterfall" ? (
         <Waterfall conversation={conversation} version={version} />
       ) : (
         <Rows
-          label="Events"
+          label={texts.eventsLabel}
           rows={rows}
           height={26}
           follow={at === null}
@@ -102,9 +104,9 @@ export function Inspector({ session, conversation, at = null }: Props) {
             </h2>
             <span className="faint mono">{new Date(chosen.time * 1000).toISOString()}</span>
             <Button small icon="branch" onClick={() => setForking(true)}>
-              What if…
+              {texts.whatIf}
             </Button>
-            <IconButton small icon="close" label="Close" onClick={() => setChosen(null)} />
+            <IconButton small icon="close" label={texts.close} onClick={() => setChosen(null)} />
           </div>
           <pre className="code-box" tabIndex={0}>
             {plain(JSON.stringify(chosen, null, 2))}

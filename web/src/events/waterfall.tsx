@@ -4,14 +4,15 @@ import type { Conversation, LogEvent } from "@heald/client";
 import { useMemo } from "react";
 import { duration } from "../parts/format";
 import { Rows } from "../parts/rows";
+import { waterfall as texts } from "../texts/events";
 
 export function Waterfall({ conversation, version }: { conversation: Conversation; version: number }) {
   // oxlint-disable-next-line react/exhaustive-deps -- events are added in place; the version says that there are more
   const spans = useMemo(() => spansOf(conversation.events), [conversation, version]);
   const now = conversation.events.at(-1)?.time ?? 0;
   const parts = useMemo(() => grouped(spans), [spans]);
-  if (spans.length === 0) return <div className="empty">Nothing has run yet. Send a message: its model turns and tool calls are timed here.</div>;
-  return <Rows label="Timings" rows={parts} height={28} render={(part) => <Bar key={part.span.key} part={part} now={now} />} />;
+  if (spans.length === 0) return <div className="empty">{texts.nothingHasRunYetSend}</div>;
+  return <Rows label={texts.timings} rows={parts} height={28} render={(part) => <Bar key={part.span.key} part={part} now={now} />} />;
 }
 
 interface Part {

@@ -9,18 +9,19 @@ import { firstWords } from "../parts/format";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
+import { whatIf as texts } from "../texts/events";
 import { models, sessions } from "../wire/api";
 
 type Part = "model" | "prompt" | "result" | "approval";
 
-const LABELS: Record<Part, string> = { model: "Model", prompt: "Prompt", result: "Result", approval: "Approval" };
+const LABELS: Record<Part, string> = { model: texts.model, prompt: texts.prompt, result: texts.result, approval: texts.approval };
 
 /** What becomes of the session, in a sentence. */
 const HINTS: Record<Part, string> = {
-  model: "Another model answers from this turn on.",
-  prompt: "The exchange of this event runs again with another request.",
-  result: "The call gets another result, and the model continues with it. The tool does not run.",
-  approval: "The call is run or refused. A call that is allowed does run.",
+  model: texts.anotherModelAnswersFromThis,
+  prompt: texts.theExchangeOfThisEvent,
+  result: texts.theCallGetsAnotherResult,
+  approval: texts.theCallIsRunOr,
 };
 
 interface Props {
@@ -56,7 +57,7 @@ export function WhatIf({ session, event, onClose }: Props) {
     setBusy(true);
     sessions
       .one(session)
-      .then(({ title }) => sessions.fork(session, event.seq, part === "prompt" ? firstWords(text) : `${title || "Session"} · another ${part}`, change()))
+      .then(({ title }) => sessions.fork(session, event.seq, part === "prompt" ? firstWords(text) : texts.another(title || "Session", part), change()))
       .then((view) => {
         onClose();
         go("compare", session, view.id);
@@ -67,12 +68,12 @@ export function WhatIf({ session, event, onClose }: Props) {
       });
   };
   return (
-    <Dialog title={`What if, at event ${event.seq}`} onClose={onClose}>
-      <Segmented label="What differs" value={part} onChange={setChosen} choices={offered.map((value) => ({ value, label: LABELS[value] }))} />
+    <Dialog title={texts.whatIfAtEvent(event.seq)} onClose={onClose}>
+      <Segmented label={texts.whatDiffers} value={part} onChange={setChosen} choices={offered.map((value) => ({ value, label: LABELS[value] }))} />
       <p className="muted">{HINTS[part]}</p>
       {part === "model" && (
         <label className="stack">
-          <span>Model</span>
+          <span>{texts.model}</span>
           <select className="select" value={model} onChange={(changed) => setModel(changed.target.value)}>
             {names.map((name) => (
               <option key={name} value={name}>
@@ -84,31 +85,31 @@ export function WhatIf({ session, event, onClose }: Props) {
       )}
       {part === "approval" && (
         <Segmented
-          label="Decision"
+          label={texts.decision}
           value={allowed ? "allow" : "deny"}
           onChange={(value) => setAllowed(value === "allow")}
           choices={[
-            { value: "deny", label: "Deny" },
-            { value: "allow", label: "Allow" },
+            { value: "deny", label: texts.deny },
+            { value: "allow", label: texts.allow },
           ]}
         />
       )}
       {(part === "prompt" || part === "result" || (part === "approval" && !allowed)) && (
         <label className="stack">
-          <span>{part === "approval" ? "Reason, for the model" : LABELS[part]}</span>
+          <span>{part === "approval" ? texts.reasonForTheModel : LABELS[part]}</span>
           <textarea className="field" rows={4} value={text} onChange={(changed) => setText(changed.target.value)} />
         </label>
       )}
       {part === "result" && (
         <label className="row">
           <input type="checkbox" checked={isError} onChange={(changed) => setIsError(changed.target.checked)} />
-          <span>The call failed</span>
+          <span>{texts.theCallFailed}</span>
         </label>
       )}
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{texts.cancel}</Button>
         <Button look="primary" icon="branch" disabled={busy || (part === "prompt" && text.trim() === "") || (part === "model" && names.length === 0)} onClick={fork}>
-          Fork and compare
+          {texts.forkAndCompare}
         </Button>
       </div>
     </Dialog>

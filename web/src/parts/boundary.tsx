@@ -1,6 +1,7 @@
 /** Error boundaries: a part that cannot be shown says so, with what to do and what to report, and the rest of the page goes on. */
 
 import { Component, type ErrorInfo, type ReactNode } from "react";
+import { boundary as texts } from "../texts/parts";
 import { Button } from "./button";
 import { copyWithToast } from "./clipboard";
 import { Icon } from "./icon";
@@ -23,10 +24,10 @@ interface State {
 }
 
 const SENTENCES: Record<BoundaryLevel, string> = {
-  page: "The page cannot be shown because of an error in it.",
-  view: "This view cannot be shown because of an error in the page.",
-  panel: "This part of the page cannot be shown because of an error in it.",
-  item: "This item cannot be shown because of an error in the page.",
+  page: texts.thePageCannotBeShown,
+  view: texts.thisViewCannotBeShown,
+  panel: texts.thisPartOfThePage,
+  item: texts.thisItemCannotBeShown,
 };
 
 /** An error whose message says what happened and what to do. It is shown instead of the usual sentence. */
@@ -64,17 +65,17 @@ function Failure({ level, error, report }: { level: BoundaryLevel; error: Error;
       <Icon name="alert" size={isSmall ? 14 : 20} />
       <div className="boundary-text stack">
         {level === "page" || level === "view" ? <h1>{sentence}</h1> : <p>{sentence}</p>}
-        {!isSmall && <p className="faint">What you wrote is kept. If it happens again after a reload, report it with the details below.</p>}
+        {!isSmall && <p className="faint">{texts.whatYouWroteIsKept}</p>}
         <div className="row wrap">
           <Button small={isSmall} look={isSmall ? "plain" : "primary"} icon="reload" onClick={reloadPage}>
-            Reload the page
+            {texts.reloadThePage}
           </Button>
           <Button small={isSmall} icon="copy" onClick={() => void copyWithToast(report)}>
-            Copy the report
+            {texts.copyTheReport}
           </Button>
         </div>
         <details>
-          <summary>Details</summary>
+          <summary>{texts.details}</summary>
           <pre className="code-box" tabIndex={0}>
             {report}
           </pre>

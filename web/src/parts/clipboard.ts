@@ -1,12 +1,13 @@
 /** Copies a text, also where the page came over plain HTTP from another machine: browsers have no clipboard there. */
 
+import { clipboard as texts } from "../texts/parts";
 import { showToast } from "./toasts";
 
 /** Copies a text, and says whether that worked. */
 export function copyWithToast(text: string): Promise<void> {
   return copyText(text).then(
-    () => showToast("Copied."),
-    () => showToast("The browser does not allow copying.", "error"),
+    () => showToast(texts.copied),
+    () => showToast(texts.theBrowserDoesNotAllow, "error"),
   );
 }
 
@@ -23,5 +24,5 @@ export async function copyText(text: string): Promise<void> {
   const copied = document.execCommand("copy");
   area.remove();
   if (before instanceof HTMLElement) before.focus();
-  if (!copied) throw new Error("The browser does not allow copying.");
+  if (!copied) throw new Error(texts.theBrowserDoesNotAllow);
 }

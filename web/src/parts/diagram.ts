@@ -2,6 +2,8 @@
  * Draws the flowcharts and sequence diagrams of mermaid's language, in their common forms. Any other diagram stays as it was written.
  */
 
+import { diagram as texts } from "../texts/parts";
+
 const SPACE = "http://www.w3.org/2000/svg";
 const LETTER = 7.4;
 const LINE = 17;
@@ -57,7 +59,7 @@ function flowchart(lines: readonly string[], direction: string): SVGElement | nu
   const bottom = labels.map(({ y, lines }) => y + (lines.length * LINE) / 2);
   const width = Math.max(...all.map((box) => box.x + box.width / 2), ...right) + 12;
   const height = Math.max(...all.map((box) => box.y + box.height / 2), ...bottom) + 12;
-  const drawing = canvas(width, height, `Flowchart: ${all.map((box) => box.lines.join(" ")).join(", ")}`);
+  const drawing = canvas(width, height, texts.flowchart(all.map((box) => box.lines.join(" ")).join(", ")));
   for (const link of links) drawing.append(...drawLink(link, isAcross));
   for (const box of all) drawing.append(...drawBox(box));
   return drawing;
@@ -246,7 +248,7 @@ function sequence(lines: readonly string[]): SVGElement | null {
   const gap = Math.max(130, ...[...names.values()].map((name) => name.length * LETTER + 40), ...rows.filter((row) => row.kind !== "frame").map((row) => row.text.length * 6.4 * (row.from === row.to ? 0.6 : 1) + 24));
   const at = new Map([...names.keys()].map((name, number) => [name, gap / 2 + number * gap]));
   const height = 64 + rows.length * 38;
-  const drawing = canvas(gap * names.size, height, `Sequence diagram: ${[...names.values()].join(", ")}`);
+  const drawing = canvas(gap * names.size, height, texts.sequenceDiagram([...names.values()].join(", ")));
   for (const [name, label] of names) {
     const x = at.get(name) ?? 0;
     drawing.append(draw("line", { x1: x, y1: 40, x2: x, y2: height - 8, class: "diagram-line", "stroke-dasharray": "2 4" }));

@@ -1,4 +1,5 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from "react";
+import { dialog as texts } from "../texts/parts";
 import { Button } from "./button";
 
 interface Props {
@@ -43,7 +44,7 @@ export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProp
     <Dialog title={title} onClose={onClose}>
       <p className="muted">{text}</p>
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{texts.cancel}</Button>
         <Button
           look="danger"
           onClick={() => {

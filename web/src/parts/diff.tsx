@@ -1,6 +1,7 @@
 /** A unified diff, shown as one. */
 
 import { memo, useState } from "react";
+import { diff as texts } from "../texts/parts";
 import { Escaped, ShowAll } from "./visible";
 import { CHARACTERS, escapeHidden, excerptOf } from "./visible_text";
 
@@ -13,7 +14,7 @@ interface Props {
   heads?: boolean;
 }
 
-export const Diff = memo(function Diff({ text, label = "Difference", heads = false }: Props) {
+export const Diff = memo(function Diff({ text, label = texts.difference, heads = false }: Props) {
   const [isWhole, setWhole] = useState(false);
   const lines = heads ? text.replace(/\n$/, "").split("\n") : linesOf(text);
   const cut = isWhole || lines.length <= MOST ? 0 : lines.length - MOST;
@@ -25,7 +26,7 @@ export const Diff = memo(function Diff({ text, label = "Difference", heads = fal
       <div className="diff" tabIndex={0} role="region" aria-label={label}>
         {lines.map((line, at) => {
           if (cut > 0 && at === head) {
-            return <Line key={at} kind="hunk" sign="" row={`⟦… ${cut.toLocaleString("en-US")} lines left out⟧`} />;
+            return <Line key={at} kind="hunk" sign="" row={texts.linesLeftOut(cut.toLocaleString("en-US"))} />;
           }
           if (at > head && at < head + cut) return null;
           const row = rows[at]?.rows.join("") ?? "";

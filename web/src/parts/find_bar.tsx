@@ -4,6 +4,7 @@
  */
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { findBar as texts } from "../texts/parts";
 import { IconButton } from "./button";
 import { useKeys, withControl } from "./keys";
 
@@ -42,8 +43,8 @@ export function FindBar({ find, onShow }: Props) {
         ref={input}
         className="field small"
         type="text"
-        aria-label="Find in the conversation"
-        placeholder="Find in the conversation"
+        aria-label={texts.findInTheConversation}
+        placeholder={texts.findInTheConversation}
         value={words}
         onChange={(event) => {
           setWords(event.target.value);
@@ -58,11 +59,11 @@ export function FindBar({ find, onShow }: Props) {
         }}
       />
       <span className="faint numeric find-count" role="status">
-        {words.trim() === "" ? "" : matches.length === 0 ? "Nothing found" : `${current + 1} of ${matches.length}`}
+        {words.trim() === "" ? "" : matches.length === 0 ? texts.nothingFound : texts.of(current + 1, matches.length)}
       </span>
-      <IconButton small icon="left" label="Previous match (Shift-Enter)" disabled={matches.length === 0} onClick={() => step(-1)} />
-      <IconButton small icon="right" label="Next match (Enter)" disabled={matches.length === 0} onClick={() => step(1)} />
-      <IconButton small icon="close" label="Close the search (Escape)" onClick={() => setOpen(false)} />
+      <IconButton small icon="left" label={texts.previousMatchShiftEnter} disabled={matches.length === 0} onClick={() => step(-1)} />
+      <IconButton small icon="right" label={texts.nextMatchEnter} disabled={matches.length === 0} onClick={() => step(1)} />
+      <IconButton small icon="close" label={texts.closeTheSearchEscape} onClick={() => setOpen(false)} />
     </div>
   );
 }

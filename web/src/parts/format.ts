@@ -1,12 +1,13 @@
 /** Figures as people read them. */
 
+import { format as texts } from "../texts/parts";
 import { escapeHidden } from "./visible_text";
 
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 1000) return texts.ms(Math.round(ms));
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return seconds < 60 ? `${seconds} s` : texts.minS(Math.floor(seconds / 60), seconds % 60);
 }
 
 export function tokens(count: number): string {
@@ -29,9 +30,9 @@ export function ago(moment: number | string, now = Date.now()): string {
   const time = typeof moment === "string" ? Date.parse(moment) : moment * 1000;
   if (Number.isNaN(time)) return "";
   const minutes = Math.round((now - time) / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 24 * 60) return `${Math.round(minutes / 60)} h ago`;
+  if (minutes < 1) return texts.justNow;
+  if (minutes < 60) return texts.minAgo(minutes);
+  if (minutes < 24 * 60) return texts.hAgo(Math.round(minutes / 60));
   return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 

@@ -8,7 +8,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 /** The next value, or how it follows from the current one: what a person wrote meanwhile is then not overwritten. */
 export type Change<T> = T | ((current: T) => T);
 
-const PREFIX = "heald-kept:";
+export const PREFIX = "heald-kept:";
 const values = new Map<string, unknown>();
 /** The texts that this tab shows. Another tab may have written another text under the same key. */
 const texts = new Map<string, string>();
@@ -60,6 +60,14 @@ export function writeText(key: string, text: string): void {
   }
 }
 
+/** Change a text that is kept under a key, wherever it is shown. */
+export function changeText(key: string, change: Change<string>, initial = ""): void {
+  const text = applied(change, texts.get(key) ?? (readText(key) || initial));
+  writeText(key, text);
+  if (listeners.has(key)) texts.set(key, text);
+  notify(key);
+}
+
 /** A text under a key. Another key gives the text that is kept under that one. */
 export function useKeptText(key: string, initial = ""): [string, (change: Change<string>) => void] {
   const [state, setState] = useState(() => ({ key, text: readText(key) || initial }));
@@ -70,15 +78,7 @@ export function useKeptText(key: string, initial = ""): [string, (change: Change
     update();
     return listen(key, update);
   }, [key, initial]);
-  const set = useCallback(
-    (change: Change<string>) => {
-      const text = applied(change, texts.get(key) ?? (readText(key) || initial));
-      writeText(key, text);
-      if (listeners.has(key)) texts.set(key, text);
-      notify(key);
-    },
-    [key, initial],
-  );
+  const set = useCallback((change: Change<string>) => changeText(key, change, initial), [key, initial]);
   return [current, set];
 }
 
@@ -125,6 +125,16 @@ export function useKeptObject<T>(key: string, initial: T): [T, (change: Change<T
     [key, first],
   );
   return [current, set];
+}
+
+/** Change a large value that is kept under a key, if there is one. */
+export async function changeObject<T>(key: string, change: (current: T) => T): Promise<void> {
+  const current = (values.get(key) as T | undefined) ?? (await readObject<T>(key));
+  if (current === undefined) return;
+  const value = change(current);
+  values.set(key, value);
+  notify(objectName(key));
+  await writeObject(key, value);
 }
 
 /** A name of this tab. A reload keeps it. */

@@ -4,6 +4,7 @@
  */
 
 import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+import { lazyPart as texts } from "../texts/parts";
 import { ExplainedError } from "./boundary";
 import { reloadPage } from "./reload";
 
@@ -21,10 +22,10 @@ export async function loadPart<T>(name: string, load: () => Promise<T>): Promise
     return part;
   } catch (cause) {
     if (!(await isServed())) {
-      throw new ExplainedError("This part of the page could not be loaded because the server cannot be reached. Reload the page when it is back.", { cause });
+      throw new ExplainedError(texts.thisPartOfThePage, { cause });
     }
     if (isReloaded(name) || !setReloaded(name, true)) {
-      throw new ExplainedError("This part of the page could not be loaded, although the page is up to date.", { cause });
+      throw new ExplainedError(texts.thisPartOfThePageCould, { cause });
     }
     reloadPage();
     return new Promise<T>(() => undefined); // the page is on its way out

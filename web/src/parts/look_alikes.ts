@@ -1,5 +1,7 @@
 /** Characters that look like others, as in packages/core/src/heald/tools/look_alikes.py. */
 
+import { lookAlikes as texts } from "../texts/parts";
+
 const MOST_NAMED = 6;
 /** Latin letters, each with the code points that look like it. */
 const LETTERS =
@@ -39,8 +41,8 @@ export function describeLookAlikes(text: string, isCommand = false): string {
   if (ASCII.test(text)) return "";
   const characters = [...new Set([...lettersOf(text, isCommand), ...(isCommand ? signsOf(text) : [])])];
   if (characters.length === 0) return "";
-  const more = characters.length > MOST_NAMED ? `, and ${characters.length - MOST_NAMED} more` : "";
-  return `contains look-alike characters: ${characters.slice(0, MOST_NAMED).map(describe).join(", ")}${more}`;
+  const more = characters.length > MOST_NAMED ? texts.andMore(characters.length - MOST_NAMED) : "";
+  return texts.containsLookAlikeCharacters(characters.slice(0, MOST_NAMED).map(describe).join(", "), more);
 }
 
 function lettersOf(text: string, isCommand: boolean): string[] {
@@ -83,6 +85,6 @@ function describe(character: string): string {
   const name = code < 0x10000 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
   const wide = WIDE.test(character) ? String.fromCodePoint(code - 0xfee0) : "";
   const ascii = wide || asciiOf(character) || (SIGN_OF.get(character) ?? "");
-  if (ascii !== "") return `${character} (${name}) looks like ${ascii}`;
-  return CYRILLIC.test(character) ? `${character} (${name}) is Cyrillic` : `${character} (${name}) is not -`;
+  if (ascii !== "") return texts.looksLike(character, name, ascii);
+  return CYRILLIC.test(character) ? texts.isCyrillic(character, name) : texts.isNot(character, name);
 }

@@ -5,6 +5,7 @@
 
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
+import { prose as texts } from "../texts/parts";
 import { type Footnotes, withoutFootnotes } from "./footnotes";
 
 /** Math on its own lines, and within a line. A dollar sign is one of math only where it can be no price. */
@@ -66,7 +67,7 @@ const marked = new Marked({
     code({ text, lang }) {
       const name = (lang ?? "").split(/\s/)[0] ?? "";
       const label = name === "" ? "" : `<span class="code-language">${escape(name)}</span>`;
-      const bar = `<div class="code-bar">${label}<button type="button" class="code-copy">Copy</button></div>`;
+      const bar = `<div class="code-bar">${label}<button type="button" class="code-copy">${texts.copy}</button></div>`;
       return `<div class="code">${bar}<pre tabindex="0"><code>${escape(text)}\n</code></pre></div>`;
     },
   },

@@ -2,6 +2,7 @@
 
 import type { ImageBlock } from "@heald/client";
 import { use, createContext } from "react";
+import { picture as texts } from "../texts/parts";
 import { sessions } from "../wire/api";
 
 export const SessionContext = createContext<string>("");
@@ -22,5 +23,5 @@ export function Picture({ block, label }: { block: ImageBlock; label: string }) 
       </a>
     );
   }
-  return <span className="badge">{label} cannot be shown</span>;
+  return <span className="badge">{texts.cannotBeShown(label)}</span>;
 }

@@ -1,6 +1,7 @@
 /** Text of a model, as markdown. A block that is complete is parsed once, however much follows it. */
 
 import { memo, useLayoutEffect, useMemo, useRef } from "react";
+import { prose as texts } from "../texts/parts";
 import { blocksOf } from "./blocks";
 import { copyText } from "./clipboard";
 import { toHtml } from "./markdown";
@@ -65,7 +66,7 @@ function onClick(event: React.MouseEvent<HTMLElement>): void {
   if (!target.classList.contains("code-copy")) return;
   const code = target.closest(".code")?.querySelector("code")?.textContent ?? "";
   void copyText(code.replace(/\n$/, "")).then(() => {
-    target.textContent = "Copied";
-    window.setTimeout(() => (target.textContent = "Copy"), 1500);
+    target.textContent = texts.copied;
+    window.setTimeout(() => (target.textContent = texts.copy), 1500);
   });
 }

@@ -1,6 +1,7 @@
 /** Short messages at the edge: what went wrong, and what was done. They are read out too. */
 
 import { useEffect, useSyncExternalStore } from "react";
+import { toasts as texts } from "../texts/parts";
 import { ApiError } from "../wire/rest";
 import { IconButton } from "./button";
 import { Icon } from "./icon";
@@ -36,7 +37,7 @@ export function showToast(text: string, tone: Toast["tone"] = "info"): void {
 
 /** Why something failed, in a sentence for a person. */
 export function failureText(error: unknown): string {
-  return error instanceof ApiError ? error.message : "That did not work.";
+  return error instanceof ApiError ? error.message : texts.thatDidNotWork;
 }
 
 /** Shows a rejected promise as a toast. */
@@ -65,7 +66,7 @@ function Card({ toast }: { toast: Toast }) {
     <div className={`toast ${tone}`}>
       <Icon name={tone === "error" ? "alert" : "check"} />
       <span className="grow">{toast.text}</span>
-      <IconButton small icon="close" label="Dismiss" onClick={() => dismiss(id)} />
+      <IconButton small icon="close" label={texts.dismiss} onClick={() => dismiss(id)} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** Text that a person decides on: nothing hidden, nothing moved, and what is long can be seen whole. */
 
 import { useState } from "react";
+import { visible as texts } from "../texts/parts";
 import { Button } from "./button";
 import { describeHidden, excerptOf, partsOf, wholeRows } from "./visible_text";
 
@@ -51,10 +52,10 @@ interface ShowAllProps {
 }
 
 export function ShowAll({ count, isWhole, onChange }: ShowAllProps) {
-  const characters = `${count.toLocaleString("en-US")} character${count === 1 ? "" : "s"}`;
+  const characters = texts.character(count.toLocaleString("en-US"), count);
   return (
     <div className="row">
-      <Button onClick={() => onChange(!isWhole)}>{isWhole ? "Show less" : `Show all (${characters} left out)`}</Button>
+      <Button onClick={() => onChange(!isWhole)}>{isWhole ? texts.showLess : texts.showAllLeftOut(characters)}</Button>
     </div>
   );
 }

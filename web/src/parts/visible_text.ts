@@ -7,6 +7,7 @@
  * packages/core/tests/tools/visible_text_cases.json.
  */
 
+import { visibleText as texts } from "../texts/parts";
 import { describeLookAlikes } from "./look_alikes";
 
 /** The longest excerpt: characters as they are displayed, and lines. */
@@ -98,8 +99,8 @@ export function wholeRows(text: string): string[] {
 export function describeHidden(text: string, isCommand = false): string[] {
   const notes: string[] = [];
   const count = piecesOf(text, SPECIAL).reduce((sum, piece) => sum + piece.hidden, 0);
-  if (count > 0) notes.push(`contains ${figure(count)} hidden character${count === 1 ? "" : "s"}, written as ⟦…⟧`);
-  if (RIGHT_TO_LEFT.test(text)) notes.push("contains right-to-left letters, which a screen may show in another order");
+  if (count > 0) notes.push(texts.containsHiddenCharacterWrittenAs(figure(count), count));
+  if (RIGHT_TO_LEFT.test(text)) notes.push(texts.containsRightToLeftLetters);
   const lookAlikes = describeLookAlikes(text, isCommand);
   if (lookAlikes !== "") notes.push(lookAlikes);
   return notes;
@@ -161,7 +162,7 @@ function escapeMarks(marks: string, base: string): Piece[] {
 
 function blankLines(run: string): Piece {
   const start = run.startsWith("\n") && breaksOf(run) > 4 ? "\n" : "";
-  const text = `${start}⟦${figure(breaksOf(run) - start.length)} blank lines⟧\n`;
+  const text = texts.blankLines(start, figure(breaksOf(run) - start.length));
   return { text, length: sizeOf(run), hidden: 0, isPlain: false };
 }
 
@@ -188,8 +189,8 @@ function take(pieces: Piece[], characters: number, lines: number, fromEnd: boole
 
 function describeCut(middle: string[]): string {
   const breaks = middle.filter((character) => character === "\n").length;
-  const lines = breaks > 0 ? `, ${figure(breaks)} line break${breaks === 1 ? "" : "s"}` : "";
-  return `⟦… ${figure(middle.length)} character${middle.length === 1 ? "" : "s"}${lines} left out⟧`;
+  const lines = breaks > 0 ? texts.lineBreak(figure(breaks), breaks) : "";
+  return texts.characterLeftOut(figure(middle.length), middle.length, lines);
 }
 
 function escapeName(text: string): string {

@@ -2,22 +2,22 @@
 
 import { Button } from "../parts/button";
 import { plain } from "../parts/format";
+import { agreeCard as texts } from "../texts/repository";
 import type { RepositoryView } from "./calls";
 
 type Commands = NonNullable<RepositoryView["commands"]>;
 
 export function AgreeCard({ view, commands, onAgree }: { view: RepositoryView; commands: Commands; onAgree(hosts: string[]): void }) {
   const rows: [string, string][] = [
-    ["Dev server", `${commands.dev} → ${commands.script}`],
-    ["Packages", commands.install],
-    ["Tests", commands.test],
+    [texts.devServer, `${commands.dev} → ${commands.script}`],
+    [texts.packages, commands.install],
+    [texts.tests, commands.test],
   ];
   return (
-    <section className="card-box" aria-label="Run the code of this repository">
-      <h2>Run the code of this repository?</h2>
+    <section className="card-box" aria-label={texts.runTheCodeOfThis}>
+      <h2>{texts.runTheCodeOfThisRepository}</h2>
       <p>
-        Its commands run in a sandbox: they can change this folder and nothing else, have none of your keys, and reach only hosts that
-        you allow.
+        {texts.itsCommandsRunInA}
       </p>
       <dl>
         {rows
@@ -32,16 +32,16 @@ export function AgreeCard({ view, commands, onAgree }: { view: RepositoryView; c
           ))}
         {view.proposed_hosts.length > 0 && (
           <div>
-            <dt>Hosts of its packages</dt>
+            <dt>{texts.hostsOfItsPackages}</dt>
             <dd>{view.proposed_hosts.join(", ")}</dd>
           </div>
         )}
       </dl>
       <div className="row">
         <Button look="primary" onClick={() => onAgree([])}>
-          Run without network
+          {texts.runWithoutNetwork}
         </Button>
-        {view.proposed_hosts.length > 0 && <Button onClick={() => onAgree(view.proposed_hosts)}>Run and allow these hosts</Button>}
+        {view.proposed_hosts.length > 0 && <Button onClick={() => onAgree(view.proposed_hosts)}>{texts.runAndAllowTheseHosts}</Button>}
       </div>
     </section>
   );

@@ -5,6 +5,7 @@ import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { showFailure, showToast } from "../parts/toasts";
+import { changeBar as texts } from "../texts/repository";
 import { commitChange, leaveChange, mergeChange, openPullRequest, type RepositoryView } from "./calls";
 import { TextDialog } from "./text_dialog";
 
@@ -37,28 +38,28 @@ export function ChangeBar({ name, branch, title, onView, onReload }: Props) {
     openPullRequest(name, subject, body)
       .then((made) => {
         setLink({ branch: branch.branch, ...made });
-        showToast(`Pull request ${made.number} is open.`);
+        showToast(texts.pullRequestIsOpen(made.number));
       })
       .catch(showFailure);
   return (
     <div className="change-bar row">
-      <span className="badge" title={isOpen ? `Began at ${branch.base}` : "The current branch"}>
+      <span className="badge" title={isOpen ? texts.beganAt(branch.base) : texts.theCurrentBranch}>
         <Icon name="branch" size={12} />
-        <span className="truncate">{branch.branch || "no branch"}</span>
+        <span className="truncate">{branch.branch || texts.noBranch}</span>
       </span>
       {isOpen && (
         <span className="muted hide-small">
-          {count > 0 ? `${count} ${count === 1 ? "file" : "files"} not committed` : `${branch.commits} ${branch.commits === 1 ? "commit" : "commits"} from ${branch.base}`}
+          {count > 0 ? texts.notCommitted(count) : texts.from(branch.commits, branch.base)}
         </span>
       )}
       {isOpen && count > 0 && (
         <Button small look="primary" icon="check" onClick={() => setDialog("commit")}>
-          Commit
+          {texts.commit}
         </Button>
       )}
       {isReady && (
         <Button small icon="share" onClick={() => setDialog("request")}>
-          Pull request
+          {texts.pullRequest}
         </Button>
       )}
       {link !== null && link.branch === branch.branch && /^https?:/.test(link.url) && (
@@ -68,30 +69,30 @@ export function ChangeBar({ name, branch, title, onView, onReload }: Props) {
       )}
       {isOpen && (
         <Menu
-          label="More for this change"
+          label={texts.moreForThisChange}
           actions={[
-            ...(isReady ? [{ label: `Merge into ${branch.base}`, icon: "check" as const, run: () => void run(mergeChange(name), `The change is in ${branch.base}.`) }] : []),
-            { label: `Back to ${branch.base}, keep the branch`, icon: "undo", run: () => void run(leaveChange(name), `This is ${branch.base} again.`) },
+            ...(isReady ? [{ label: texts.mergeInto(branch.base), icon: "check" as const, run: () => void run(mergeChange(name), texts.theChangeIsIn(branch.base)) }] : []),
+            { label: texts.backToKeepTheBranch(branch.base), icon: "undo", run: () => void run(leaveChange(name), texts.thisIsAgain(branch.base)) },
           ]}
         />
       )}
       {dialog === "commit" && (
         <TextDialog
-          title={`Commit to ${branch.branch}`}
-          label="Message"
+          title={texts.commitTo(branch.branch)}
+          label={texts.message}
           initial={title}
-          action="Commit"
-          onSubmit={(message) => void run(commitChange(name, message), "The change is committed.")}
+          action={texts.commit}
+          onSubmit={(message) => void run(commitChange(name, message), texts.theChangeIsCommitted)}
           onClose={() => setDialog(null)}
         />
       )}
       {dialog === "request" && (
         <TextDialog
-          title={`Pull request for ${branch.base}`}
-          label="Title"
+          title={texts.pullRequestFor(branch.base)}
+          label={texts.title}
           initial={title}
-          more="Description"
-          action="Open pull request"
+          more={texts.description}
+          action={texts.openPullRequest}
           onSubmit={(subject, body) => void request(subject, body)}
           onClose={() => setDialog(null)}
         />

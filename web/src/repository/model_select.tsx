@@ -3,6 +3,7 @@
 import { useKeptText } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { modelSelect as texts } from "../texts/repository";
 import { models, sessions } from "../wire/api";
 
 type Offer = Awaited<ReturnType<typeof models>>;
@@ -27,7 +28,7 @@ export function ModelSelect({ session }: { session: string }) {
     if (session !== "") sessions.change(session, { model }).then(info.set).catch(showFailure);
   };
   return (
-    <select className="select" aria-label="Model" value={current} onChange={(event) => change(event.target.value)}>
+    <select className="select" aria-label={texts.model} value={current} onChange={(event) => change(event.target.value)}>
       {offer.value.models
         .filter((model) => model.available !== false || model.name === current)
         .map((model) => (

@@ -6,6 +6,7 @@ import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
 import { showToast } from "../parts/toasts";
+import { previewBar as texts } from "../texts/repository";
 import { addressIn } from "./preview_address";
 
 interface Props {
@@ -24,12 +25,12 @@ export function PreviewBar({ preview, path, width, onWidth, onOpen, onStop }: Pr
   const open = () => {
     const address = addressIn(preview, draft ?? path);
     setDraft(null);
-    if (address === null) showToast("The preview shows pages of the dev server only; enter a path such as /about.", "error");
+    if (address === null) showToast(texts.thePreviewShowsPagesOf, "error");
     else onOpen(address);
   };
   return (
     <div className="row preview-bar">
-      <IconButton small icon="reload" label="Reload the preview" onClick={() => onOpen(addressIn(preview, path) ?? preview)} />
+      <IconButton small icon="reload" label={texts.reloadThePreview} onClick={() => onOpen(addressIn(preview, path) ?? preview)} />
       <form
         className="grow"
         onSubmit={(event) => {
@@ -39,7 +40,7 @@ export function PreviewBar({ preview, path, width, onWidth, onOpen, onStop }: Pr
       >
         <input
           className="field small"
-          aria-label="Path of the page"
+          aria-label={texts.pathOfThePage}
           spellCheck={false}
           value={draft ?? (plain(path) || "/")}
           onChange={(event) => setDraft(event.target.value)}
@@ -47,19 +48,19 @@ export function PreviewBar({ preview, path, width, onWidth, onOpen, onStop }: Pr
         />
       </form>
       <Segmented
-        label="Width"
+        label={texts.width}
         value={String(width ?? "full")}
         onChange={(next) => onWidth(next === "full" ? null : Number(next))}
         choices={[
-          { value: "full", label: "Full width", icon: "desktop", bare: true },
-          { value: "768", label: "768 pixels", icon: "tablet", bare: true },
-          { value: "390", label: "390 pixels", icon: "mobile", bare: true },
+          { value: "full", label: texts.fullWidth, icon: "desktop", bare: true },
+          { value: "768", label: texts.px768Pixels, icon: "tablet", bare: true },
+          { value: "390", label: texts.px390Pixels, icon: "mobile", bare: true },
         ]}
       />
-      <a className="button icon small quiet" href={preview} target="_blank" rel="noopener noreferrer" aria-label="Open in a new tab" data-tip="Open in a new tab">
+      <a className="button icon small quiet" href={preview} target="_blank" rel="noopener noreferrer" aria-label={texts.openInANewTab} data-tip={texts.openInANewTab}>
         <Icon name="open" size={14} />
       </a>
-      <IconButton small icon="stop" label="Stop the dev server" onClick={onStop} />
+      <IconButton small icon="stop" label={texts.stopTheDevServer} onClick={onStop} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../parts/button";
 import { plain } from "../parts/format";
 import { showFailure } from "../parts/toasts";
+import { previewStage as texts } from "../texts/repository";
 import { AgreeCard } from "./agree_card";
 import { agree, allowHost, type RepositoryView, startServer, stopJob, stopServer } from "./calls";
 import { DevFrame } from "./dev_frame";
@@ -26,7 +27,7 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
   const act = (step: Promise<RepositoryView>) => void step.then(onView).catch(showFailure);
   const { commands, install } = view;
   if (commands === null) {
-    return <Waiting text="The package.json of this folder has no script named dev, start or serve, so there is no preview. The assistant works all the same." />;
+    return <Waiting text={texts.thePackageJsonOfThis} />;
   }
   if (!commands.agreed) {
     const accept = async (hosts: string[]) => {
@@ -43,23 +44,23 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
   const isStarted = view.status === "starting" || view.status === "running";
   if (install?.status === "running" || !view.installed || (install?.status === "failed" && !isStarted)) {
     const isRunning = install?.status === "running";
-    const state = install?.status === "failed" ? "The installation failed" : "The packages are not installed";
+    const state = install?.status === "failed" ? texts.theInstallationFailed : texts.thePackagesAreNotInstalled;
     return (
       <div className="stage-cards">
-        <section className="card-box" aria-label="Packages">
-          <h2>{isRunning ? "Installing packages…" : state}</h2>
-          <OutputText label="Output of the installation" text={install?.output ?? ""} empty={`They are installed with ${commands.install}.`} />
+        <section className="card-box" aria-label={texts.packages}>
+          <h2>{isRunning ? texts.installingPackages : state}</h2>
+          <OutputText label={texts.outputOfTheInstallation} text={install?.output ?? ""} empty={texts.theyAreInstalledWith(commands.install)} />
           <div className="row">
             {isRunning ? (
               <Button icon="stop" onClick={() => act(stopJob(name, "install"))}>
-                Stop
+                {texts.stop}
               </Button>
             ) : (
               <Button look="primary" icon="download" onClick={() => act(installAndStart(name, onView))}>
-                Install
+                {texts.install}
               </Button>
             )}
-            {!isRunning && view.installed && <Button onClick={() => act(startServer(name))}>Start {plain(commands.dev)}</Button>}
+            {!isRunning && view.installed && <Button onClick={() => act(startServer(name))}>{texts.start(plain(commands.dev))}</Button>}
           </div>
         </section>
       </div>
@@ -67,9 +68,9 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
   }
   if (view.status === "starting") {
     return (
-      <Waiting text="The dev server is starting…" spins>
+      <Waiting text={texts.theDevServerIsStarting} spins>
         <Button icon="stop" onClick={() => act(stopServer(name))}>
-          Stop
+          {texts.stop}
         </Button>
       </Waiting>
     );
@@ -77,22 +78,22 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
   if (view.status !== "running") {
     return (
       <div className="stage-cards">
-        <section className="card-box" aria-label="Dev server">
-          <h2>{view.status === "failed" ? "The dev server has ended" : "The dev server does not run"}</h2>
-          {view.status === "failed" && <OutputText label="Output of the dev server" text={view.output} empty="It printed nothing." />}
+        <section className="card-box" aria-label={texts.devServer}>
+          <h2>{view.status === "failed" ? texts.theDevServerHasEnded : texts.theDevServerDoesNot}</h2>
+          {view.status === "failed" && <OutputText label={texts.outputOfTheDevServer} text={view.output} empty={texts.itPrintedNothing} />}
           <div className="row">
             <Button look="primary" icon="right" onClick={() => act(startServer(name))}>
-              Start {plain(commands.dev)}
+              {texts.start(plain(commands.dev))}
             </Button>
             <Button icon="download" onClick={() => act(installAndStart(name, onView))}>
-              Install packages
+              {texts.installPackages}
             </Button>
           </div>
         </section>
       </div>
     );
   }
-  if (view.preview === "") return <Waiting text="The dev server runs. Its preview is shown in a browser on the same machine: open Heald at localhost or 127.0.0.1." />;
+  if (view.preview === "") return <Waiting text={texts.theDevServerRunsIts} />;
   return (
     <>
       <PreviewBar
@@ -105,7 +106,7 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
       />
       <DevFrame
         src={page.address || view.preview}
-        title={`Preview of ${name}`}
+        title={texts.previewOf(name)}
         count={page.count}
         width={width}
         onWord={(word) => {

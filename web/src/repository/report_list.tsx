@@ -2,6 +2,7 @@
 
 import { Button } from "../parts/button";
 import { plain } from "../parts/format";
+import { reportList as pageTexts } from "../texts/repository";
 import type { Report } from "./preview_report";
 
 interface Props {
@@ -27,7 +28,7 @@ export function ReportList({ label, reports, empty, onFix }: Props) {
       {errors.length > 0 && (
         <div className="row panel-foot">
           <Button small look="primary" icon="tool" onClick={() => onFix(errors)}>
-            Fix this
+            {pageTexts.fixThis}
           </Button>
         </div>
       )}

@@ -4,14 +4,15 @@ import type { LiveStore } from "@heald/client";
 import { useState } from "react";
 import type { Attachment } from "../chat/attachments";
 import { Box } from "../chat/box";
-import { contentOf, Queue } from "../chat/composer";
+import { contentOf, draftOf, Queue } from "../chat/composer";
 import { Thread } from "../chat/thread";
-import { unsentAttachments, unsentText } from "../chat/unsent";
 import { useFollowed, useLive } from "../live/hooks";
+import type { MessageDraft } from "../live/outbox";
 import { IconButton } from "../parts/button";
 import { firstWords } from "../parts/format";
 import { readText, useKeptObject, useKeptText } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
+import { repositoryChat as texts } from "../texts/repository";
 import { models, sessions } from "../wire/api";
 import { ApiError } from "../wire/rest";
 import { chosenModel, MODEL_KEY, ModelSelect } from "./model_select";
@@ -37,10 +38,7 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
     setSending(true);
     try {
       await prepare(firstWords(text) || "change");
-      const isSent = await sendTo(live, name, session, onSession, text, attachments);
-      if (!isSent) return; // taken back: it is still in the box
-      setText((current) => unsentText(current, text));
-      setAttachments((current) => unsentAttachments(current, attachments));
+      await sendTo(live, name, session, onSession, text, attachments, draftOf(`repository-message:${name}`, text, attachments));
     } catch (error) {
       showFailure(error);
     } finally {
@@ -54,7 +52,7 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
         <Thread session={session} followed={followed} />
       ) : (
         <div className="empty grow">
-          <p>Say what to change. The change gets a branch of its own, and the preview shows it while it is made.</p>
+          <p>{texts.sayWhatToChangeThe}</p>
         </div>
       )}
       <div
@@ -65,8 +63,8 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
       >
         {followed !== null && <Queue session={session} conversation={followed.conversation} />}
         <Box
-          label="Message"
-          placeholder={busy ? "Say more while it works…" : "What should change?"}
+          label={texts.message}
+          placeholder={busy ? texts.sayMoreWhileItWorks : texts.whatShouldChange}
           text={text}
           onText={setText}
           attachments={attachments}
@@ -74,8 +72,8 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
           onSubmit={() => void send()}
           submit={
             <>
-              {busy && <IconButton icon="stop" look="plain" label="Stop (Escape)" onClick={stop} />}
-              <IconButton icon="send" look="primary" label="Send (Enter)" disabled={empty || sending} onClick={() => void send()} />
+              {busy && <IconButton icon="stop" look="plain" label={texts.stopEscape} onClick={stop} />}
+              <IconButton icon="send" look="primary" label={texts.sendEnter} disabled={empty || sending} onClick={() => void send()} />
             </>
           }
         >
@@ -87,17 +85,17 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
 }
 
 /** Sends a request to the session of the repository, or to a new one if there is none any more. False if a person took it back. */
-export async function sendTo(live: LiveStore, name: string, session: string, onSession: (session: string) => void, text: string, attachments: Attachment[]): Promise<boolean> {
+export async function sendTo(live: LiveStore, name: string, session: string, onSession: (session: string) => void, text: string, attachments: Attachment[], draft?: MessageDraft): Promise<boolean> {
   const isThere = session !== "" && (await sessions.one(session).then(() => true, () => false));
   const id = isThere ? session : await create(name, firstWords(text));
   if (!isThere) onSession(id);
-  return live.send(id, contentOf(text, attachments));
+  return live.send(id, contentOf(text, attachments), "queue", draft);
 }
 
 /** A session that works in the folder, with every tool and the model that was chosen. */
 async function create(name: string, title: string): Promise<string> {
   const offer = await models();
   const model = chosenModel(offer, readText(MODEL_KEY));
-  if (model === "") throw new ApiError(0, "invalid", "No model is available: set a provider's key on the server.");
+  if (model === "") throw new ApiError(0, "invalid", texts.noModelIsAvailableSet);
   return (await sessions.create({ workspace: name, title, model, tools: [...new Set([...offer.session.tools, "all"])] })).id;
 }

@@ -2,6 +2,7 @@
 
 import { Icon } from "../parts/icon";
 import { address } from "../shell/route";
+import { repositoryLinks as texts } from "../texts/start";
 
 export function RepositoryLinks({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
@@ -9,7 +10,7 @@ export function RepositoryLinks({ names }: { names: readonly string[] }) {
     <p className="note">
       <Icon name="desktop" size={14} />
       <span>
-        With its own dev server and a branch for each change:{" "}
+        {texts.withItsOwnDevServer}{" "}
         {names.map((name, at) => (
           <span key={name}>
             {at > 0 && ", "}

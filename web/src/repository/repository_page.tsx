@@ -9,12 +9,13 @@ import { useKeptText } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { usePolling } from "../shell/polling";
 import { go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
+import { repositoryPage as texts } from "../texts/repository";
 import { allowHost, beginChange, type RepositoryView, showRepository } from "./calls";
 import { ChangeBar } from "./change_bar";
 import { HostQuestion } from "./host_question";
-import { usePolling } from "./polling";
 import { type PreviewWord, type Report, withReport } from "./preview_report";
 import { PreviewStage } from "./preview_stage";
 import { RepositoryChat, sendTo } from "./repository_chat";
@@ -65,8 +66,8 @@ export function RepositoryPage({ name, tab }: { name: string; tab: string }) {
   if (view === null) {
     return (
       <div className="empty grow" role={repository.error === null ? "status" : "alert"}>
-        <p>{repository.error?.message ?? "Loading…"}</p>
-        {repository.error !== null && <Button onClick={() => go()}>Start page</Button>}
+        <p>{repository.error?.message ?? texts.loading}</p>
+        {repository.error !== null && <Button onClick={() => go()}>{texts.startPage}</Button>}
       </div>
     );
   }
@@ -79,16 +80,16 @@ export function RepositoryPage({ name, tab }: { name: string; tab: string }) {
         </h1>
         {view.framework !== "" && <span className="badge hide-small">{view.framework}</span>}
         {view.branch !== null && <ChangeBar name={name} branch={view.branch} title={titleOf(view, title)} onView={repository.set} onReload={repository.reload} />}
-        {session !== "" && isIdle && <IconButton small icon="plus" label="New conversation" onClick={() => setSession("")} />}
+        {session !== "" && isIdle && <IconButton small icon="plus" label={texts.newConversation} onClick={() => setSession("")} />}
         <div className="repository-tabs">
           <Segmented
             tabs
-            label="Parts of the repository"
+            label={texts.partsOfTheRepository}
             value={part}
             onChange={(next) => go("repository", name, next)}
             choices={[
-              { value: "chat", label: "Chat", icon: "chat" },
-              { value: "preview", label: "Preview", icon: "desktop" },
+              { value: "chat", label: texts.chat, icon: "chat" },
+              { value: "preview", label: texts.preview, icon: "desktop" },
             ]}
           />
         </div>

@@ -6,10 +6,11 @@ import { Diff } from "../parts/diff";
 import { Segmented } from "../parts/segmented";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { usePolling } from "../shell/polling";
 import { repairText } from "../studio/console";
+import { sidePanel as pageTexts } from "../texts/repository";
 import { runJob, showDiff, stopJob, type RepositoryView } from "./calls";
 import { OutputText } from "./output_text";
-import { usePolling } from "./polling";
 import type { Report } from "./preview_report";
 import { ReportList } from "./report_list";
 
@@ -35,26 +36,26 @@ export function SidePanel({ name, view, reports, onFix, onView }: Props) {
     const errors = list.filter((report) => report.level === "error").length;
     return errors > 0 ? `${label} ${errors}` : label;
   };
-  const fixErrors = (texts: string[]) => onFix("Fix errors", repairText(texts));
+  const fixErrors = (texts: string[]) => onFix(pageTexts.fixErrors, repairText(texts));
   return (
-    <section className="side-panel" aria-label="Behind the preview">
+    <section className="side-panel" aria-label={pageTexts.behindThePreview}>
       <Segmented
         tabs
-        label="Behind the preview"
+        label={pageTexts.behindThePreview}
         value={tab}
         onChange={setTab}
         choices={[
-          { value: "console", label: counted("Console", consoleReports) },
-          { value: "network", label: counted("Network", network) },
-          { value: "server", label: "Dev server" },
-          { value: "tests", label: "Tests" },
-          ...(view.branch === null ? [] : [{ value: "diff" as const, label: "Changes" }]),
+          { value: "console", label: counted(pageTexts.console, consoleReports) },
+          { value: "network", label: counted(pageTexts.network, network) },
+          { value: "server", label: pageTexts.devServer },
+          { value: "tests", label: pageTexts.tests },
+          ...(view.branch === null ? [] : [{ value: "diff" as const, label: pageTexts.changes }]),
         ]}
       />
       <div className="side-panel-body">
-        {tab === "console" && <ReportList label="Console" reports={consoleReports} empty="The page has written nothing to its console." onFix={fixErrors} />}
-        {tab === "network" && <ReportList label="Network" reports={network} empty="The page has not requested anything yet." onFix={fixErrors} />}
-        {tab === "server" && <OutputText label="Output of the dev server" text={view.output} empty="The dev server has printed nothing yet." />}
+        {tab === "console" && <ReportList label={pageTexts.console} reports={consoleReports} empty={pageTexts.thePageHasWrittenNothing} onFix={fixErrors} />}
+        {tab === "network" && <ReportList label={pageTexts.network} reports={network} empty={pageTexts.thePageHasNotRequested} onFix={fixErrors} />}
+        {tab === "server" && <OutputText label={pageTexts.outputOfTheDevServer} text={view.output} empty={pageTexts.theDevServerHasPrinted} />}
         {tab === "tests" && <Tests name={name} view={view} onFix={onFix} onView={onView} />}
         {tab === "diff" && <Changes name={name} />}
       </div>
@@ -64,7 +65,7 @@ export function SidePanel({ name, view, reports, onFix, onView }: Props) {
 
 function Tests({ name, view, onFix, onView }: Pick<Props, "name" | "view" | "onFix" | "onView">) {
   const { test } = view;
-  if (view.commands === null || view.commands.test === "") return <p className="muted panel-empty">The package.json has no script named test.</p>;
+  if (view.commands === null || view.commands.test === "") return <p className="muted panel-empty">{pageTexts.thePackageJsonHasNo}</p>;
   const isRunning = test?.status === "running";
   const act = (step: Promise<RepositoryView>) => void step.then(onView).catch(showFailure);
   return (
@@ -72,21 +73,21 @@ function Tests({ name, view, onFix, onView }: Pick<Props, "name" | "view" | "onF
       <div className="row panel-foot">
         {isRunning ? (
           <Button small icon="stop" onClick={() => act(stopJob(name, "test"))}>
-            Stop
+            {pageTexts.stop}
           </Button>
         ) : (
           <Button small icon="check" disabled={!view.commands.agreed} onClick={() => act(runJob(name, "test"))}>
-            Run tests
+            {pageTexts.runTests}
           </Button>
         )}
         {test !== null && <span className={`badge ${test.status === "failed" ? "bad" : test.status === "passed" ? "ok" : ""}`}>{test.status}</span>}
         {test?.status === "failed" && (
-          <Button small look="primary" icon="tool" onClick={() => onFix("Fix tests", repairTests(test.command, test.output))}>
-            Fix this
+          <Button small look="primary" icon="tool" onClick={() => onFix(pageTexts.fixTests, repairTests(test.command, test.output))}>
+            {pageTexts.fixThis}
           </Button>
         )}
       </div>
-      <OutputText label="Output of the tests" text={test?.output ?? ""} empty="The tests have not run yet." />
+      <OutputText label={pageTexts.outputOfTheTests} text={test?.output ?? ""} empty={pageTexts.theTestsHaveNotRun} />
     </>
   );
 }
@@ -98,7 +99,7 @@ function repairTests(command: string, output: string): string {
 function Changes({ name }: Pick<Props, "name">) {
   const diff = useFetched(`diff of ${name}`, () => showDiff(name), { isVolatile: true });
   usePolling(diff, DIFF_PAUSE);
-  if (diff.value === null) return <p className="muted panel-empty">{diff.error?.message ?? "Loading…"}</p>;
-  if (diff.value.diff === "") return <p className="muted panel-empty">No file has changed.</p>;
-  return <Diff heads text={diff.value.diff} label="Changes" />;
+  if (diff.value === null) return <p className="muted panel-empty">{diff.error?.message ?? pageTexts.loading}</p>;
+  if (diff.value.diff === "") return <p className="muted panel-empty">{pageTexts.noFileHasChanged}</p>;
+  return <Diff heads text={diff.value.diff} label={pageTexts.changes} />;
 }

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
+import { textDialog as texts } from "../texts/repository";
 
 interface Props {
   title: string;
@@ -36,7 +37,7 @@ export function TextDialog({ title, label, initial, more, action, onSubmit, onCl
         </label>
       )}
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{texts.cancel}</Button>
         <Button look="primary" disabled={text.trim() === ""} onClick={submit}>
           {action}
         </Button>

@@ -14,6 +14,7 @@ import { lazyPart } from "../parts/lazy_part";
 import { useNarrow } from "../parts/narrow";
 import { Toasts } from "../parts/toasts";
 import { Start } from "../studio/start";
+import { app as texts } from "../texts/shell";
 import { logInWith, readToken } from "../wire/login";
 import { whenSignedOut } from "../wire/rest";
 import { AwayBanner } from "./away";
@@ -34,7 +35,7 @@ const RepositoryPage = lazyPart("repository", () => import("../repository/reposi
 const SessionList = lazyPart("session_list", () => import("./session_list").then((module) => module.SessionList));
 
 /** Projects and sessions have titles of their own. */
-const TITLES: Partial<Record<Route["view"], string>> = { start: "", sessions: "Sessions", settings: "Settings" };
+const TITLES: Partial<Record<Route["view"], string>> = { start: "", sessions: texts.sessions, settings: texts.settings };
 
 /** `token` is the one that came in the address. */
 export function App({ token }: { token: string | null }) {
@@ -80,7 +81,7 @@ function Signed() {
     <LiveContext value={live}>
       <SWRConfig value={FETCHES}>
         <a className="skip" href="#main" onClick={focusMain}>
-          Skip to content
+          {texts.skipToContent}
         </a>
         <div className={`app ${rail ? "railed" : ""}`}>
           <Sidebar route={route} open={menu} rail={rail} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
@@ -88,7 +89,7 @@ function Signed() {
           <main id="main" tabIndex={-1} className="main" inert={menu && covered}>
             {!rail && (
               <div className="top-bar only-small">
-                <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
+                <IconButton icon="menu" label={texts.menu} aria-expanded={menu} onClick={() => setMenu(true)} />
                 <span className="row brand-name">
                   <img src={icon} width={20} height={20} alt="" />
                   Heald
@@ -98,7 +99,7 @@ function Signed() {
             <AwayBanner />
             <MenuContext value={openMenu}>
               <Boundary level="view" resetKey={JSON.stringify(route)}>
-                <Suspense fallback={<div className="empty grow">Loading…</div>}>
+                <Suspense fallback={<div className="empty grow">{texts.loading}</div>}>
                   <View route={route} />
                 </Suspense>
               </Boundary>

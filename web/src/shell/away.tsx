@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { useConnection, useLive } from "../live/hooks";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { away as texts } from "../texts/shell";
 
 /** Grace period before the banner, in milliseconds. */
 const SHORT = 1200;
@@ -31,9 +32,9 @@ export function AwayBanner() {
   return (
     <div className="away" role="alert" data-testid="away">
       <Icon name="alert" size={14} />
-      <span className="grow">The server cannot be reached. You can read on; changes wait until it is back, and everything continues by itself.</span>
+      <span className="grow">{texts.theServerCannotBeReached}</span>
       <Button small onClick={() => socket.reconnect()}>
-        Try now
+        {texts.tryNow}
       </Button>
     </div>
   );

@@ -3,6 +3,7 @@
 import { useCallback, useEffect } from "react";
 import useSWR, { type Cache, type State, useSWRConfig } from "swr";
 import { useConnection } from "../live/hooks";
+import { fetched as texts } from "../texts/shell";
 import { ApiError } from "../wire/rest";
 
 /** Pause before a failed request is repeated, in ms, while there is a connection. */
@@ -29,6 +30,8 @@ interface Options {
   isVolatile?: boolean;
   /** The key names a state that never changes: a value that is there is not fetched again. */
   isFixed?: boolean;
+  /** Another component fetches it: this one shows what is there. */
+  isPassive?: boolean;
 }
 
 const SETTINGS = {
@@ -39,9 +42,14 @@ const SETTINGS = {
 } as const;
 
 /** Fetches whenever `key` changes. Null fetches nothing. A key names one thing of the server in all of the page. */
-export function useFetched<T>(key: string | null, fetch: () => Promise<T>, { keepsLast = false, isVolatile = false, isFixed = false }: Options = {}): Fetched<T> {
+export function useFetched<T>(key: string | null, fetch: () => Promise<T>, { keepsLast = false, isVolatile = false, isFixed = false, isPassive = false }: Options = {}): Fetched<T> {
   const { cache, mutate } = useSWRConfig();
-  const answer = useSWR<T, ApiError>(key, () => fetch().catch(raiseApiError), { ...SETTINGS, keepPreviousData: keepsLast, revalidateIfStale: !isFixed });
+  const answer = useSWR<T, ApiError>(key, () => fetch().catch(raiseApiError), {
+    ...SETTINGS,
+    keepPreviousData: keepsLast,
+    revalidateIfStale: !isFixed && !isPassive,
+    ...(isPassive ? { revalidateOnMount: false } : {}),
+  });
   const error = answer.error ?? null;
   const reload = useCallback(() => void mutate(key), [mutate, key]);
   const unreached = useConnection() === "open" && error?.code === "unreachable";
@@ -64,7 +72,7 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>, { kee
   return {
     value,
     error,
-    loading: key !== null && answer.data === undefined && error === null,
+    loading: key !== null && !isPassive && answer.data === undefined && error === null,
     get isFetching() {
       return answer.isValidating; // a component that reads it renders when it changes
     },
@@ -75,7 +83,7 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>, { kee
 }
 
 function raiseApiError(error: unknown): never {
-  throw error instanceof ApiError ? error : new ApiError(0, "internal", "The page could not read the server's answer.");
+  throw error instanceof ApiError ? error : new ApiError(0, "internal", texts.thePageCouldNotRead);
 }
 
 /** What was fetched, without the values that were not used for the longest time. */

@@ -2,6 +2,7 @@
 
 import { useEffect } from "react";
 import { Flag, useFlag } from "../parts/flag";
+import { help as texts } from "../texts/shell";
 import { useCommands } from "./commands";
 import { showTour } from "./first_visit";
 import { KeysHelp } from "./keys_help";
@@ -27,8 +28,8 @@ export function Help() {
     return () => removeEventListener("hashchange", close);
   }, []);
   useCommands([
-    { name: "Keyboard shortcuts", icon: "question", key: "?", run: showHelp },
-    { name: "Show the tour", icon: "info", run: startTour },
+    { name: texts.keyboardShortcuts, icon: "question", key: "?", run: showHelp },
+    { name: texts.showTheTour, icon: "info", run: startTour },
   ]);
   return open ? <KeysHelp onTour={startTour} onClose={() => help.set(false)} /> : null;
 }

@@ -2,19 +2,20 @@
 
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
+import { keysHelp as texts } from "../texts/shell";
 import { ShortcutList } from "./shortcut_list";
 
 export function KeysHelp({ onTour, onClose }: { onTour(): void; onClose(): void }) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={texts.keyboardShortcuts} onClose={onClose}>
       <ShortcutList />
-      <p className="faint">Keys without Ctrl work while no text field has the focus. On a Mac, ⌘ works in place of Ctrl.</p>
+      <p className="faint">{texts.keysWithoutCtrlWorkWhile}</p>
       <div className="row">
         <Button look="quiet" onClick={onTour}>
-          Show the tour
+          {texts.showTheTour}
         </Button>
         <span className="grow" />
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>{texts.close}</Button>
       </div>
     </Dialog>
   );

@@ -5,8 +5,9 @@ import { useModal } from "../parts/dialog";
 import { plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
 import { useKeys, withControl } from "../parts/keys";
+import { palette as texts } from "../texts/shell";
 import { type Command, useCommands, useOffered } from "./commands";
-import { list } from "./listed";
+import { useMatches } from "./listed";
 import { address, go } from "./route";
 import { useTextHits } from "./text_hits";
 import { useTheme } from "./theme";
@@ -16,10 +17,10 @@ export function Palette() {
   const [theme, setTheme] = useTheme();
   const dark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   useCommands([
-    { name: "New project", icon: "plus", run: () => go() },
-    { name: "Settings", icon: "gear", run: () => go("settings") },
-    { name: "All sessions", icon: "chat", run: () => go("sessions") },
-    { name: dark ? "Light theme" : "Dark theme", icon: dark ? "sun" : "moon", run: () => setTheme(dark ? "light" : "dark") },
+    { name: texts.newProject, icon: "plus", run: () => go() },
+    { name: texts.settings, icon: "gear", run: () => go("settings") },
+    { name: texts.allSessions, icon: "chat", run: () => go("sessions") },
+    { name: dark ? texts.lightTheme : texts.darkTheme, icon: dark ? "sun" : "moon", run: () => setTheme(dark ? "light" : "dark") },
   ]);
   useKeys(withControl("k", () => setOpen((now) => !now)), { typing: true, dialogs: true, handled: true });
   return open ? <Opened onClose={() => setOpen(false)} /> : null;
@@ -54,15 +55,15 @@ function Opened({ onClose }: { onClose(): void }) {
     entry.run();
   };
   return (
-    <dialog ref={box} className="palette" aria-label="Commands" onCancel={onClose} onClose={onClose} onClick={(event) => event.target === box.current && onClose()}>
+    <dialog ref={box} className="palette" aria-label={texts.commands} onCancel={onClose} onClose={onClose} onClick={(event) => event.target === box.current && onClose()}>
       <input
         className="palette-input"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={entries[marked] === undefined ? undefined : `palette-${marked}`}
-        aria-label="Search commands, projects and what was said"
-        placeholder="What do you want to do?"
+        aria-label={texts.searchCommandsProjectsAndWhat}
+        placeholder={texts.whatDoYouWantTo}
         autoFocus
         value={search}
         onChange={(event) => {
@@ -77,7 +78,7 @@ function Opened({ onClose }: { onClose(): void }) {
           event.preventDefault();
         }}
       />
-      <ul id="palette-list" className="palette-list" role="listbox" aria-label="Commands and projects">
+      <ul id="palette-list" className="palette-list" role="listbox" aria-label={texts.commandsAndProjects}>
         {entries.map((entry, number) => (
           <li
             key={entry.key}
@@ -93,7 +94,7 @@ function Opened({ onClose }: { onClose(): void }) {
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p className="faint palette-none">Nothing found. Try fewer words.</p>}
+      {entries.length === 0 && <p className="faint palette-none">{texts.nothingFoundTryFewerWords}</p>}
     </dialog>
   );
 }
@@ -104,30 +105,15 @@ function entryOf(command: Command): Entry {
 
 /** Projects and conversations whose titles hold the words. */
 function usePlaces(search: string): Entry[] {
-  const [places, setPlaces] = useState<Entry[]>([]);
-  useEffect(() => {
-    let current = true;
-    const timer = window.setTimeout(() => {
-      list(search).then(
-        (listed) => {
-          if (!current) return;
-          const designed = listed.projects.map((project) => placeOf("project", project.id, project.title));
-          setPlaces([...designed, ...listed.sessions.map((session) => placeOf("session", session.id, session.title))]);
-        },
-        () => undefined,
-      );
-    }, search === "" ? 0 : 120);
-    return () => {
-      current = false;
-      window.clearTimeout(timer);
-    };
-  }, [search]);
-  return places;
+  const listed = useMatches(search).value;
+  if (listed === null) return [];
+  const designed = listed.projects.map((project) => placeOf("project", project.id, project.title));
+  return [...designed, ...listed.sessions.map((session) => placeOf("session", session.id, session.title))];
 }
 
 function placeOf(kind: "project" | "session", id: string, title: string): Entry {
   const run = () => {
     location.hash = address(kind, id);
   };
-  return { key: id, name: title || "Untitled", icon: kind === "project" ? "grid" : "chat", hint: "", run };
+  return { key: id, name: title || texts.untitled, icon: kind === "project" ? "grid" : "chat", hint: "", run };
 }

@@ -5,6 +5,7 @@ import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { showFailure, showToast } from "../parts/toasts";
 import { keys, type KeyTest } from "../studio/calls";
+import { providerKeys as texts } from "../texts/settings";
 import type { ProvidersView, ProviderView } from "../wire/api";
 import { ApiError } from "../wire/rest";
 
@@ -12,9 +13,9 @@ export type KeyPlace = ProvidersView["key_place"];
 
 /** Where a key goes, said before it is typed. */
 export const KEY_PLACES: Record<KeyPlace, string> = {
-  keyring: "It is stored in the keyring of the server's machine.",
-  encrypted_file: "The server's machine has no keyring: the key is stored in a file, encrypted with HEALD_KEYS_SECRET.",
-  file: "The server's machine has no keyring: the key is stored unencrypted in a file that only the server's user can read. Start the server with HEALD_KEYS_SECRET to encrypt it.",
+  keyring: texts.itIsStoredInThe,
+  encrypted_file: texts.theServersMachineHasNo,
+  file: texts.theServersMachineHasNoKeyring,
 };
 
 interface Props {
@@ -49,7 +50,7 @@ export function ProviderRow({ provider, place, calls = keys, onChanged }: Props)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const variable = provider.variables?.[0] ?? "";
-        const remedy = error.code === "no_keyring" && variable !== "" ? ` Stop the server and start it with ${variable}=… heald serve` : "";
+        const remedy = error.code === "no_keyring" && variable !== "" ? texts.stopTheServerAndStart(variable) : "";
         setTested({ ok: false, message: error.message + remedy });
         return;
       }
@@ -63,7 +64,7 @@ export function ProviderRow({ provider, place, calls = keys, onChanged }: Props)
       await calls.remove(provider.name);
       setTested(null);
       onChanged();
-      showToast("The key is removed.");
+      showToast(texts.theKeyIsRemoved);
     });
   const needsKey = (provider.variables?.length ?? 0) > 0;
   return (
@@ -73,17 +74,17 @@ export function ProviderRow({ provider, place, calls = keys, onChanged }: Props)
         <State provider={provider} />
         {provider.key_set && needsKey && (
           <Button small disabled={busy} onClick={() => void test()}>
-            Test
+            {texts.test}
           </Button>
         )}
         {needsKey && (
           <Button small icon="key" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {provider.key_set ? "Replace key" : "Set key"}
+            {provider.key_set ? texts.replaceKey : texts.setKey}
           </Button>
         )}
         {(provider.origin === "keyring" || provider.origin === "file") && (
           <Button small look="danger" disabled={busy} onClick={() => void drop()}>
-            Remove
+            {texts.remove}
           </Button>
         )}
       </div>
@@ -99,15 +100,15 @@ export function ProviderRow({ provider, place, calls = keys, onChanged }: Props)
             className="field grow"
             type="password"
             autoComplete="off"
-            aria-label={`Key of ${provider.name}`}
-            placeholder={provider.variables?.[0] ?? "Key"}
+            aria-label={texts.keyOf(provider.name)}
+            placeholder={provider.variables?.[0] ?? texts.key}
             autoFocus
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
           />
           <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>
-            Save and test
+            {texts.saveAndTest}
           </Button>
           <p className="faint">{KEY_PLACES[place]}</p>
         </form>
@@ -126,16 +127,16 @@ function State({ provider }: { provider: ProviderView }) {
   if (provider.is_local === true) {
     return (
       <span className={`badge ${provider.is_running === true ? "ok" : ""}`} title={provider.address}>
-        {provider.is_running === true ? "Running" : "Not running"}
+        {provider.is_running === true ? texts.running : texts.notRunning}
       </span>
     );
   }
-  if ((provider.variables?.length ?? 0) === 0) return <span className="badge">No key needed</span>;
-  if (!provider.key_set) return <span className="badge">No key</span>;
+  if ((provider.variables?.length ?? 0) === 0) return <span className="badge">{texts.noKeyNeeded}</span>;
+  if (!provider.key_set) return <span className="badge">{texts.noKey}</span>;
   return (
     <span className="badge ok">
       <Icon name="check" size={12} />
-      {provider.origin === "environment" ? "Key in the environment" : "Key set"}
+      {provider.origin === "environment" ? texts.keyInTheEnvironment : texts.keySet}
     </span>
   );
 }

@@ -1,11 +1,12 @@
 import { useState } from "react";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
+import { rename as texts } from "../texts/shell";
 
 export function Rename({ title, onRename, onClose }: { title: string; onRename(title: string): void; onClose(): void }) {
   const [text, setText] = useState(title);
   return (
-    <Dialog title="Rename" onClose={onClose}>
+    <Dialog title={texts.rename} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -14,11 +15,11 @@ export function Rename({ title, onRename, onClose }: { title: string; onRename(t
           onRename(text.trim());
         }}
       >
-        <input className="field" aria-label="Title" value={text} autoFocus onChange={(event) => setText(event.target.value)} />
+        <input className="field" aria-label={texts.title} value={text} autoFocus onChange={(event) => setText(event.target.value)} />
         <div className="row" style={{ justifyContent: "flex-end" }}>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{texts.cancel}</Button>
           <Button look="primary" type="submit" disabled={text.trim() === ""}>
-            Rename
+            {texts.rename}
           </Button>
         </div>
       </form>

@@ -1,48 +1,38 @@
 /** All sessions, page by page. */
 
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Button } from "../parts/button";
+import { useDelayed } from "../parts/delayed";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
-import { sessions, type SessionView } from "../wire/api";
+import { sessionList as texts } from "../texts/sessions";
+import { sessions } from "../wire/api";
+import { useFetched } from "./fetched";
 import { address } from "./route";
+
+const AFTER_A_LETTER = 200;
 
 export function SessionList() {
   const [search, setSearch] = useState("");
-  const [listed, setListed] = useState<SessionView[]>([]);
-  const [next, setNext] = useState<string | null>(null);
-  useEffect(() => {
-    let current = true;
-    sessions
-      .list(search)
-      .then((page) => {
-        if (!current) return;
-        setListed(page.sessions);
-        setNext(page.next);
-      })
-      .catch(showFailure);
-    return () => {
-      current = false;
-    };
-  }, [search]);
+  const words = useDelayed(search.trim(), AFTER_A_LETTER);
+  const fetched = useFetched(`sessions ${words}`, () => sessions.list(words), { keepsLast: true });
+  const listed = fetched.value?.sessions ?? [];
+  const next = fetched.value?.next ?? null;
   const more = () => {
     sessions
-      .list(search, next)
-      .then((page) => {
-        setListed([...listed, ...page.sessions]);
-        setNext(page.next);
-      })
+      .list(words, next)
+      .then((page) => fetched.change((shown) => ({ ...page, sessions: [...shown.sessions, ...page.sessions] })))
       .catch(showFailure);
   };
   return (
     <div className="page">
-      <h1>Sessions</h1>
+      <h1>{texts.sessions}</h1>
       <input
         className="field"
         type="search"
-        aria-label="Search sessions"
-        placeholder="Search by title"
+        aria-label={texts.searchSessions}
+        placeholder={texts.searchByTitle}
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
@@ -51,14 +41,15 @@ export function SessionList() {
           <li key={session.id}>
             <a className="row list-link" href={address("session", session.id)}>
               <Icon name="chat" size={14} />
-              <span className="grow truncate">{session.title || "Untitled"}</span>
+              <span className="grow truncate">{session.title || texts.untitled}</span>
               <span className="faint">{ago(session.updated)}</span>
             </a>
           </li>
         ))}
-        {listed.length === 0 && <li className="faint">{search === "" ? "No sessions yet. New, in the menu, starts one." : "No title has these words. Search in the menu reads the messages too."}</li>}
+        {fetched.error !== null && <li role="alert">{fetched.error.message}</li>}
+        {fetched.value !== null && listed.length === 0 && <li className="faint">{search === "" ? texts.noSessionsYetNewIn : texts.noTitleHasTheseWords}</li>}
       </ul>
-      {next !== null && <Button onClick={more}>Show more</Button>}
+      {next !== null && <Button onClick={more}>{texts.showMore}</Button>}
     </div>
   );
 }

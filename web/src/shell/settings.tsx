@@ -9,6 +9,7 @@ import { showFailure } from "../parts/toasts";
 import { designSystems, figmaKeys } from "../studio/calls";
 import { DesignSource } from "../studio/design/design_source";
 import { labelOf } from "../studio/model_choice";
+import { settings as texts } from "../texts/settings";
 import { health, models, providers, type ProviderView, studio, type StudioView, tools, workspaces } from "../wire/api";
 import { logOut } from "../wire/login";
 import { useAway } from "./away";
@@ -19,7 +20,7 @@ import { useTheme } from "./theme";
 
 /** Figma as a row among the providers: its token is kept as their keys are. */
 function figmaRow(origin: StudioView["figma"]): ProviderView {
-  return { name: "Figma (designs)", key_set: origin !== "", origin, variables: ["FIGMA_TOKEN"] };
+  return { name: texts.figmaDesigns, key_set: origin !== "", origin, variables: ["FIGMA_TOKEN"] };
 }
 
 export function Settings() {
@@ -32,23 +33,23 @@ export function Settings() {
   const design = useFetched("studio", studio);
   return (
     <div className="page">
-      <h1>Settings</h1>
+      <h1>{texts.settings}</h1>
       <section className="card stack" aria-labelledby="look">
-        <h2 id="look">Appearance</h2>
+        <h2 id="look">{texts.appearance}</h2>
         <Segmented
-          label="Theme"
+          label={texts.theme}
           value={theme}
           onChange={setTheme}
           choices={[
-            { value: "system", label: "System", icon: "desktop" },
-            { value: "light", label: "Light", icon: "sun" },
-            { value: "dark", label: "Dark", icon: "moon" },
+            { value: "system", label: texts.system, icon: "desktop" },
+            { value: "light", label: texts.light, icon: "sun" },
+            { value: "dark", label: texts.dark, icon: "moon" },
           ]}
         />
       </section>
       <section className="card stack" aria-labelledby="providers">
-        <h2 id="providers">Providers</h2>
-        <p className="muted">A key that you set here is stored on the server's machine and is never sent back to the page.</p>
+        <h2 id="providers">{texts.providers}</h2>
+        <p className="muted">{texts.aKeyThatYouSet}</p>
         <Known fetched={keys}>
           {(value) => (
             <ul className="plain-list">
@@ -62,7 +63,7 @@ export function Settings() {
       </section>
       <DesignSystems />
       <section className="card stack" aria-labelledby="models">
-        <h2 id="models">Models</h2>
+        <h2 id="models">{texts.models}</h2>
         <Known fetched={catalogue}>
           {(value) => (
             <ul className="plain-list">
@@ -72,8 +73,8 @@ export function Settings() {
                     <span className="truncate">{model.label || labelOf([], model.name)}</span>
                     <span className="faint model-id truncate">{model.name}</span>
                   </span>
-                  {model.name === value.default && <span className="badge accent">Default</span>}
-                  {model.available === false && <span className="badge" title={model.reason}>Not available</span>}
+                  {model.name === value.default && <span className="badge accent">{texts.default}</span>}
+                  {model.available === false && <span className="badge" title={model.reason}>{texts.notAvailable}</span>}
                 </li>
               ))}
             </ul>
@@ -81,11 +82,11 @@ export function Settings() {
         </Known>
       </section>
       <section className="card stack" aria-labelledby="folders">
-        <h2 id="folders">Folders</h2>
+        <h2 id="folders">{texts.folders}</h2>
         <Known fetched={folders}>
           {(value) =>
             value.workspaces.length === 0 ? (
-              <p className="muted">This server offers no folder to work in.</p>
+              <p className="muted">{texts.thisServerOffersNoFolder}</p>
             ) : (
               <ul className="plain-list">
                 {value.workspaces.map((folder) => (
@@ -100,7 +101,7 @@ export function Settings() {
         </Known>
       </section>
       <section className="card stack" aria-labelledby="tools">
-        <h2 id="tools">Tools</h2>
+        <h2 id="tools">{texts.tools}</h2>
         <Known fetched={offered}>
           {(value) => (
             <ul className="plain-list">
@@ -116,18 +117,18 @@ export function Settings() {
         </Known>
       </section>
       <section className="card stack" aria-labelledby="keys">
-        <h2 id="keys">Keyboard</h2>
+        <h2 id="keys">{texts.keyboard}</h2>
         <ShortcutList />
       </section>
       <section className="card row wrap">
         <span className="grow muted">
-          {state.value?.version ? `Heald ${state.value.version}` : "Heald"}
-          {state.value?.sandbox ? ` · commands run in: ${state.value.sandbox}` : ""}
+          {state.value?.version ? texts.heald(state.value.version) : texts.healdLabel}
+          {state.value?.sandbox ? texts.commandsRunIn(state.value.sandbox) : ""}
         </span>
         <Button onClick={() => {
             forgetKept();
             void logOut();
-          }}>Sign out</Button>
+          }}>{texts.signOut}</Button>
       </section>
     </div>
   );
@@ -143,7 +144,7 @@ const KNOWN = ["anthropic", "openai", "gemini", "openrouter"];
 
 function Known<T>({ fetched, children }: { fetched: Fetched<T>; children(value: T): React.ReactNode }) {
   if (fetched.error !== null) return <p className="note error">{fetched.error.message}</p>;
-  if (fetched.value === null) return <p className="faint">Loading…</p>;
+  if (fetched.value === null) return <p className="faint">{texts.loading}</p>;
   return <>{children(fetched.value)}</>;
 }
 
@@ -165,8 +166,8 @@ function DesignSystems() {
   };
   return (
     <section className="card stack" aria-labelledby="design-systems">
-      <h2 id="design-systems">Design systems</h2>
-      <p className="muted">Colours, fonts, spacing and components in words, CSS variables or JSON. The start page offers them.</p>
+      <h2 id="design-systems">{texts.designSystems}</h2>
+      <p className="muted">{texts.coloursFontsSpacingAndComponents}</p>
       <DesignSource
         away={away}
         onRead={(design) => {
@@ -179,17 +180,17 @@ function DesignSystems() {
           {listed.value.map((system) => (
             <li key={system.id} className="row">
               <span className="grow truncate">{system.name}</span>
-              <span className="faint">{system.content.length.toLocaleString()} characters</span>
-              <IconButton small icon="trash" label={`Delete ${system.name}`} onClick={() => void designSystems.remove(system.id).then(listed.reload).catch(showFailure)} />
+              <span className="faint">{texts.characters(system.content.length.toLocaleString())}</span>
+              <IconButton small icon="trash" label={texts.delete(system.name)} onClick={() => void designSystems.remove(system.id).then(listed.reload).catch(showFailure)} />
             </li>
           ))}
         </ul>
       )}
-      <input className="field" aria-label="Name of the design system" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
-      <textarea className="field" rows={6} aria-label="Rules of the design system" placeholder="--brand: #0f766e; headings in Inter 600; …" value={content} onChange={(event) => setContent(event.target.value)} />
+      <input className="field" aria-label={texts.nameOfTheDesignSystem} placeholder={texts.name} value={name} onChange={(event) => setName(event.target.value)} />
+      <textarea className="field" rows={6} aria-label={texts.rulesOfTheDesignSystem} placeholder={texts.brand0f766eHeadingsInInter} value={content} onChange={(event) => setContent(event.target.value)} />
       <div className="row">
         <Button look="primary" disabled={content.trim() === ""} onClick={add}>
-          Add
+          {texts.add}
         </Button>
       </div>
     </section>

@@ -1,5 +1,7 @@
 /** The keys of the page by where they work, for the dialog that ? opens and for the settings. */
 
+import { shortcuts as texts } from "../texts/shell";
+
 export interface Shortcut {
   keys: string;
   action: string;
@@ -12,37 +14,37 @@ export interface ShortcutGroup {
 
 export const SHORTCUT_GROUPS: readonly ShortcutGroup[] = [
   {
-    title: "Everywhere",
+    title: texts.everywhere,
     shortcuts: [
-      { keys: "Ctrl+K", action: "All commands and projects" },
-      { keys: "?", action: "This list" },
-      { keys: "/", action: "Go to the message box" },
-      { keys: "Escape", action: "Close a menu, leave full screen or selecting" },
+      { keys: "Ctrl+K", action: texts.allCommandsAndProjects },
+      { keys: "?", action: texts.thisList },
+      { keys: "/", action: texts.goToTheMessageBox },
+      { keys: "Escape", action: texts.closeAMenuLeaveFull },
     ],
   },
   {
-    title: "While writing",
+    title: texts.whileWriting,
     shortcuts: [
-      { keys: "Enter", action: "Send; with Shift a new line" },
-      { keys: "Ctrl+V", action: "Attach the picture in the clipboard" },
-      { keys: "Escape", action: "Stop the agent" },
+      { keys: "Enter", action: texts.sendWithShiftANew },
+      { keys: "Ctrl+V", action: texts.attachThePictureInThe },
+      { keys: "Escape", action: texts.stopTheAgent },
     ],
   },
   {
-    title: "In a conversation",
-    shortcuts: [{ keys: "Ctrl+F", action: "Find words in all of it" }],
+    title: texts.inAConversation,
+    shortcuts: [{ keys: "Ctrl+F", action: texts.findWordsInAllOf }],
   },
   {
-    title: "In a project",
+    title: texts.inAProject,
     shortcuts: [
-      { keys: "1 … 9", action: "Choose a variant; with Alt also while writing" },
-      { keys: "[ and ]", action: "Earlier and later version" },
-      { keys: "U", action: "Undo; with Shift redo" },
-      { keys: "E", action: "Select and edit: arrow keys walk, Enter chooses" },
-      { keys: "F", action: "Preview in full screen" },
-      { keys: "Z", action: "Preview fitted or in full size" },
-      { keys: "R", action: "Reload the preview" },
-      { keys: "Ctrl+S", action: "Save the edited files as a new version" },
+      { keys: "1 … 9", action: texts.chooseAVariantWithAlt },
+      { keys: "[ and ]", action: texts.earlierAndLaterVersion },
+      { keys: "U", action: texts.undoWithShiftRedo },
+      { keys: "E", action: texts.selectAndEditArrowKeys },
+      { keys: "F", action: texts.previewInFullScreen },
+      { keys: "Z", action: texts.previewFittedOrInFull },
+      { keys: "R", action: texts.reloadThePreview },
+      { keys: "Ctrl+S", action: texts.saveTheEditedFilesAs },
     ],
   },
 ];

@@ -10,6 +10,7 @@ import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { showFailure } from "../parts/toasts";
+import { sidebar as texts } from "../texts/shell";
 import { isBuilding, projects, type ProjectView, sessions, type SessionView } from "../wire/api";
 import { showHelp } from "./help";
 import { type Listed, useListed } from "./listed";
@@ -44,7 +45,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   useFocusMoves(open);
   if (rail && !open) return <Rail onOpen={onOpen} />;
   return (
-    <nav className={`sidebar ${open ? "open" : ""}`} aria-label="Main">
+    <nav className={`sidebar ${open ? "open" : ""}`} aria-label={texts.main}>
       <div className="row brand">
         <a href={address()} className="row brand-name" onClick={onClose}>
           <img src={icon} width={22} height={22} alt="" />
@@ -52,27 +53,27 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         </a>
         <span className="grow" />
         <ThemeButton />
-        <IconButton icon="close" label="Close menu" className={`close-menu ${rail ? "" : "only-small"}`} onClick={onClose} />
+        <IconButton icon="close" label={texts.closeMenu} className={`close-menu ${rail ? "" : "only-small"}`} onClick={onClose} />
       </div>
       <a className="button primary" href={address()} onClick={onClose}>
         <Icon name="plus" />
-        New
+        {texts.new}
       </a>
       <div className="search">
         <Icon name="search" size={14} />
         <input
           type="search"
-          aria-label="Search projects and sessions"
-          placeholder="Search"
+          aria-label={texts.searchProjectsAndSessions}
+          placeholder={texts.search}
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
       </div>
-      <ul className="entries" aria-label="Recent">
+      <ul className="entries" aria-label={texts.recent}>
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={reload} onClose={onClose} />
         ))}
-        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? "Nothing found. Try fewer words." : "Nothing here yet. Build a page or start a conversation; it is listed here."}</li>}
+        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? texts.nothingFoundTryFewerWords : texts.nothingHereYetBuildA}</li>}
         {hits.map((hit) => (
           <li key={hit.key} className="text-hit">
             <a href={hit.href} onClick={onClose}>
@@ -81,17 +82,17 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
             </a>
           </li>
         ))}
-        {listed?.more === true && <li className="faint entries-empty">Search for older ones.</li>}
+        {listed?.more === true && <li className="faint entries-empty">{texts.searchForOlderOnes}</li>}
       </ul>
       <div className="sidebar-foot">
         <ConnectionState />
         <a className="button quiet" href={address("sessions")} onClick={onClose} aria-current={route.view === "sessions" ? "page" : undefined}>
           <Icon name="chat" />
-          All sessions
+          {texts.allSessions}
         </a>
         <a className="button quiet" href={address("settings")} onClick={onClose} aria-current={route.view === "settings" ? "page" : undefined}>
           <Icon name="gear" />
-          Settings
+          {texts.settings}
         </a>
         <Button
           look="quiet"
@@ -101,7 +102,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
             showHelp();
           }}
         >
-          Help
+          {texts.help}
         </Button>
       </div>
     </nav>
@@ -126,17 +127,17 @@ function useFocusMoves(open: boolean): void {
 function Rail({ onOpen }: { onOpen(): void }) {
   const state = useConnection();
   return (
-    <nav className="sidebar rail" aria-label="Main">
-      <a href={address()} className="brand-name" aria-label="Heald: start" title="Start">
+    <nav className="sidebar rail" aria-label={texts.main}>
+      <a href={address()} className="brand-name" aria-label={texts.healdStart} title={texts.start}>
         <img src={icon} width={24} height={24} alt="" />
       </a>
-      <IconButton icon="menu" label="Projects and sessions" className="open-menu" aria-expanded={false} onClick={onOpen} />
-      <a className="button icon quiet" href={address()} aria-label="New" title="New">
+      <IconButton icon="menu" label={texts.projectsAndSessions} className="open-menu" aria-expanded={false} onClick={onOpen} />
+      <a className="button icon quiet" href={address()} aria-label={texts.new} title={texts.new}>
         <Icon name="plus" />
       </a>
       <span className="grow" />
       <ThemeButton />
-      <a className="button icon quiet" href={address("settings")} aria-label="Settings" title="Settings">
+      <a className="button icon quiet" href={address("settings")} aria-label={texts.settings} title={texts.settings}>
         <Icon name="gear" />
       </a>
       <div className={`connection ${state}`} role="status" data-testid="connection" title={STATES[state]}>
@@ -167,22 +168,22 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
     <li className={`entry ${current ? "current" : ""}`}>
       <a href={address(entry.kind, entry.id)} aria-current={current ? "page" : undefined} onClick={onClose} title={entry.title}>
         <Icon name={isProject ? "grid" : "chat"} size={14} />
-        <span className="truncate grow">{entry.title || "Untitled"}</span>
-        {entry.busy && <span className="dot" role="img" aria-label="at work" />}
+        <span className="truncate grow">{entry.title || texts.untitled}</span>
+        {entry.busy && <span className="dot" role="img" aria-label={texts.atWork} />}
       </a>
       <Menu
-        label={`More for ${entry.title || "Untitled"}`}
+        label={texts.moreFor(entry.title || "Untitled")}
         actions={[
-          { label: "Rename", icon: "edit", run: () => setRenaming(true) },
-          { label: "Delete", icon: "trash", danger: true, run: () => setDeleting(true) },
+          { label: texts.rename, icon: "edit", run: () => setRenaming(true) },
+          { label: texts.delete, icon: "trash", danger: true, run: () => setDeleting(true) },
         ]}
       />
       {renaming && <Rename title={entry.title} onRename={rename} onClose={() => setRenaming(false)} />}
       {deleting && (
         <Confirm
-          title={`Delete “${entry.title || "Untitled"}”?`}
-          text="Its conversation and files are deleted permanently."
-          action="Delete"
+          title={texts.deleteTitle(entry.title || "Untitled")}
+          text={texts.itsConversationAndFilesAre}
+          action={texts.delete}
           onConfirm={drop}
           onClose={() => setDeleting(false)}
         />
@@ -209,7 +210,7 @@ function timeOf(moment: number | string): number {
   return typeof moment === "number" ? moment : Date.parse(moment) / 1000;
 }
 
-const STATES = { open: "Connected", connecting: "Connecting…", lost: "Connection lost", refused: "Signed out" } as const;
+const STATES = { open: texts.connected, connecting: texts.connecting, lost: texts.connectionLost, refused: texts.signedOut } as const;
 
 function ConnectionState() {
   const state = useConnection();
@@ -220,7 +221,7 @@ function ConnectionState() {
       <span className="grow">{STATES[state]}</span>
       {state === "lost" && (
         <Button small look="quiet" onClick={() => socket.reconnect()}>
-          Try now
+          {texts.tryNow}
         </Button>
       )}
     </div>
@@ -231,5 +232,5 @@ function ThemeButton() {
   const [theme, setTheme] = useTheme();
   const next = theme === "system" ? "light" : theme === "light" ? "dark" : "system";
   const icon = theme === "dark" ? "moon" : theme === "light" ? "sun" : "desktop";
-  return <IconButton icon={icon} label={`Theme: ${theme}. Change to ${next}`} onClick={() => setTheme(next)} />;
+  return <IconButton icon={icon} label={texts.themeChangeTo(theme, next)} onClick={() => setTheme(next)} />;
 }

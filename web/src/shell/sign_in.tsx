@@ -3,6 +3,7 @@
 import icon from "../icon.svg";
 import { useState } from "react";
 import { Button } from "../parts/button";
+import { signIn as texts } from "../texts/shell";
 import { logInWith } from "../wire/login";
 
 export function SignIn({ onSigned }: { onSigned(): void }) {
@@ -22,25 +23,25 @@ export function SignIn({ onSigned }: { onSigned(): void }) {
           <h1>Heald</h1>
         </div>
         <p className="muted">
-          Open the address that <code>heald serve</code> printed, or paste its token here.
+          {texts.openTheAddressThat} <code>{texts.healdServe}</code> {texts.printedOrPasteItsToken}
         </p>
         <input
           className="field"
           type="password"
-          aria-label="Token"
+          aria-label={texts.token}
           aria-invalid={wrong}
-          placeholder="Token"
+          placeholder={texts.token}
           autoComplete="off"
           value={token}
           onChange={(event) => setToken(event.target.value)}
         />
         {wrong && (
           <p className="note error" role="alert">
-            The server does not know this token.
+            {texts.theServerDoesNotKnow}
           </p>
         )}
         <Button type="submit" look="primary" disabled={token.trim() === ""}>
-          Sign in
+          {texts.signIn}
         </Button>
       </form>
     </main>

@@ -1,9 +1,10 @@
 /** The name of the browser's tab: what is open in it comes first. */
 
 import { useEffect } from "react";
+import { tabTitle as texts } from "../texts/shell";
 
 export function nameTab(title: string): void {
-  document.title = title === "" ? "Heald" : `${title} · Heald`;
+  document.title = title === "" ? texts.heald : texts.healdTitle(title);
 }
 
 export function useTabTitle(title: string): void {

@@ -1,7 +1,10 @@
 /** What conversations and projects say: the server searches in all of their text. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { useDelayed } from "../parts/delayed";
+import { textHits as texts } from "../texts/shell";
 import { type SearchHit, searchText } from "../wire/api";
+import { useFetched } from "./fetched";
 import { address } from "./route";
 
 const SHORTEST = 3;
@@ -9,6 +12,7 @@ const AFTER_A_LETTER = 250;
 /** The server answers in parts; after so many hits or parts no more are asked for. */
 const MOST = 40;
 const PARTS = 8;
+const NO_HITS: readonly TextHit[] = [];
 
 export interface TextHit {
   key: string;
@@ -20,31 +24,28 @@ export interface TextHit {
 
 /** The hits for the words, and whether more may come. One for each place: several tries of a project are one. */
 export function useTextHits(search: string): { hits: readonly TextHit[]; busy: boolean } {
-  const [state, setState] = useState<{ search: string; hits: readonly TextHit[]; busy: boolean }>({ search: "", hits: [], busy: false });
-  const words = search.trim();
+  const typed = search.trim();
+  const words = useDelayed(typed, AFTER_A_LETTER);
+  const [first, setFirst] = useState({ words: "", hits: NO_HITS }); // those of the parts that have been answered
+  const latest = useRef(typed);
   useEffect(() => {
-    if (words.length < SHORTEST) return undefined;
-    let current = true;
-    const load = async () => {
-      const hits: SearchHit[] = [];
-      let after: string | null = null;
-      for (let part = 0; part < PARTS && hits.length < MOST; part += 1) {
-        const answer = await searchText(words, after);
-        if (!current) return;
-        hits.push(...answer.hits);
-        after = answer.next;
-        setState({ search: words, hits: placesOf(hits), busy: after !== null });
-        if (after === null) return;
-      }
-      setState({ search: words, hits: placesOf(hits), busy: false });
-    };
-    const timer = window.setTimeout(() => void load().catch(() => current && setState({ search: words, hits: [], busy: false })), AFTER_A_LETTER);
-    return () => {
-      current = false;
-      window.clearTimeout(timer);
-    };
-  }, [words]);
-  return words.length >= SHORTEST && state.search === words ? state : { hits: [], busy: words.length >= SHORTEST };
+    latest.current = typed;
+  }, [typed]);
+  const read = async () => {
+    const hits: SearchHit[] = [];
+    let after: string | null = null;
+    for (let part = 0; part < PARTS && hits.length < MOST && latest.current === words; part += 1) {
+      const answer = await searchText(words, after);
+      hits.push(...answer.hits);
+      setFirst({ words, hits: placesOf(hits) });
+      after = answer.next;
+      if (after === null) break;
+    }
+    return placesOf(hits);
+  };
+  const { value, loading } = useFetched(words.length >= SHORTEST && words === typed ? `text ${words}` : null, read, { isVolatile: true });
+  const isTyping = typed.length >= SHORTEST && words !== typed;
+  return { hits: value ?? (first.words === typed ? first.hits : NO_HITS), busy: isTyping || loading };
 }
 
 function placesOf(hits: readonly SearchHit[]): TextHit[] {
@@ -54,7 +55,7 @@ function placesOf(hits: readonly SearchHit[]): TextHit[] {
     if (kind !== "" && !isVariant) continue;
     const id = isVariant ? parent : session;
     const key = `${id} ${excerpt}`;
-    if (!places.has(key)) places.set(key, { key, kind: isVariant ? "project" : "session", title: title || "Untitled", excerpt, href: address(isVariant ? "project" : "session", id) });
+    if (!places.has(key)) places.set(key, { key, kind: isVariant ? "project" : "session", title: title || texts.untitled, excerpt, href: address(isVariant ? "project" : "session", id) });
   }
   return [...places.values()].slice(0, MOST);
 }

@@ -7,6 +7,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../parts/button";
 import { useKeys } from "../parts/keys";
 import "../style/tour.css";
+import { tour as texts } from "../texts/shell";
 
 export interface TourStep {
   title: string;
@@ -16,20 +17,20 @@ export interface TourStep {
 }
 
 const LAST: TourStep = {
-  title: "Come back to it",
-  text: "Projects and conversations are listed in the menu. Search there, or press Ctrl+K. Help, or the key ?, lists the keys and shows this tour again.",
+  title: texts.comeBackToIt,
+  text: texts.projectsAndConversationsAreListed,
   targets: [".top-bar button", ".sidebar .search"], // on a phone the menu is beside the window until its button opens it
 };
 
 export const STUDIO_STEPS: readonly TourStep[] = [
   {
-    title: "Say what to build",
-    text: "Attach a screenshot, or pick one below, and press Build. With a provider's key a sentence is enough, and several models build it side by side.",
+    title: texts.sayWhatToBuild,
+    text: texts.attachAScreenshotOrPick,
     targets: ["#begin"],
   },
   {
-    title: "Or start from a finished project",
-    text: "Each one opens as a project of yours. Choose Select and edit, then a text or a box, to change it; or edit the code. No key is needed.",
+    title: texts.orStartFromAFinished,
+    text: texts.eachOneOpensAsA,
     targets: ["#gallery"],
   },
   LAST,
@@ -37,13 +38,13 @@ export const STUDIO_STEPS: readonly TourStep[] = [
 
 export const AGENT_STEPS: readonly TourStep[] = [
   {
-    title: "Ask for something",
-    text: "Write what you want and press Start. Every word, tool call and file change appears as it happens.",
+    title: texts.askForSomething,
+    text: texts.writeWhatYouWantAnd,
     targets: ["#begin", ".start-box"],
   },
   {
-    title: "You decide",
-    text: "By default the agent asks before it does anything but read. You approve or deny each call, and can stop it at any time.",
+    title: texts.youDecide,
+    text: texts.byDefaultTheAgentAsks,
     targets: ["select[aria-label='Permissions']", ".start-box"],
   },
   LAST,
@@ -57,10 +58,10 @@ export function Tour({ steps, onClose }: { steps: readonly TourStep[]; onClose()
   if (step === undefined) return null;
   const isLast = number === steps.length - 1;
   return (
-    <section className="tour" aria-label="Tour">
+    <section className="tour" aria-label={texts.tour}>
       <div aria-live="polite">
         <p className="faint tour-count">
-          Step {number + 1} of {steps.length}
+          {texts.stepOf(number + 1, steps.length)}
         </p>
         <h2>{step.title}</h2>
         <p className="muted">{step.text}</p>
@@ -68,17 +69,17 @@ export function Tour({ steps, onClose }: { steps: readonly TourStep[]; onClose()
       <div className="row">
         {!isLast && (
           <Button small look="quiet" onClick={onClose}>
-            Skip the tour
+            {texts.skipTheTour}
           </Button>
         )}
         <span className="grow" />
         {number > 0 && (
           <Button small onClick={() => setNumber(number - 1)}>
-            Back
+            {texts.back}
           </Button>
         )}
         <Button small look="primary" onClick={() => (isLast ? onClose() : setNumber(number + 1))}>
-          {isLast ? "Done" : "Next"}
+          {isLast ? texts.done : texts.next}
         </Button>
       </div>
     </section>

@@ -12,6 +12,7 @@ import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { RepositoryLinks } from "../repository/repository_links";
 import { address, go } from "../shell/route";
+import { assist as texts } from "../texts/start";
 import { models, type Permissions, sessions, workspaces } from "../wire/api";
 import type { Written } from "./start";
 
@@ -45,7 +46,7 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
       const loaded = offer ?? (await models());
       const asked = name || usualOf(loaded);
       if (asked === "" && !loaded.fixed) {
-        showToast("No model is available: set a provider's key on the server.", "error");
+        showToast(texts.noModelIsAvailableSet, "error");
         setBusy(false);
         return;
       }
@@ -70,8 +71,8 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
       <Box
         tall
         autoFocus
-        label="What to work on"
-        placeholder="Ask something, or say what to do in the folder…"
+        label={texts.whatToWorkOn}
+        placeholder={texts.askSomethingOrSayWhat}
         text={text}
         onText={setText}
         attachments={attachments}
@@ -79,32 +80,32 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
         onSubmit={() => void create()}
         submit={
           <Button look="primary" disabled={empty || busy} onClick={() => void create()}>
-            Start
+            {texts.start}
           </Button>
         }
       >
         {offer?.fixed !== true && (
           <>
-            <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
+            <select className="select" aria-label={texts.model} value={name} onChange={(event) => setModel(event.target.value)}>
               {usable.map((candidate) => (
                 <option key={candidate.name} value={candidate.name}>
                   {candidate.label || candidate.name}
                 </option>
               ))}
             </select>
-            <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
-              <option value="">No folder</option>
+            <select className="select" aria-label={texts.folder} value={folder} onChange={(event) => setFolder(event.target.value)}>
+              <option value="">{texts.noFolder}</option>
               {folders.value?.workspaces.map((workspace) => (
                 <option key={workspace}>{workspace}</option>
               ))}
             </select>
             {offer?.session.tools.includes(ALL) !== true && (
-              <select className="select" aria-label="Tools" value={hasAllTools ? ALL : ""} onChange={(event) => setHasAllTools(event.target.value === ALL)}>
-                <option value="">Tools of the server</option>
-                <option value={ALL}>All tools</option>
+              <select className="select" aria-label={texts.tools} value={hasAllTools ? ALL : ""} onChange={(event) => setHasAllTools(event.target.value === ALL)}>
+                <option value="">{texts.toolsOfTheServer}</option>
+                <option value={ALL}>{texts.allTools}</option>
               </select>
             )}
-            <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value as Permissions)}>
+            <select className="select" aria-label={texts.permissions} value={mode} onChange={(event) => setMode(event.target.value as Permissions)}>
               {MODES.map((option) => (
                 <option key={option.value} value={option.value}>
                   {option.label}
@@ -119,8 +120,8 @@ export function Assist({ offer, text, setText, attachments, setAttachments }: Wr
         <p className="note" data-testid="no-key">
           <Icon name="info" size={14} />
           <span>
-            No language model is available: the converter that comes with Heald understands pictures and small changes only.{" "}
-            <a href={address("settings")}>Set a provider's key</a> to talk to an assistant.
+            {texts.noLanguageModelIsAvailable}{" "}
+            <a href={address("settings")}>{texts.setAProvidersKey}</a> {texts.toTalkToAnAssistant}
           </span>
         </p>
       )}

@@ -9,6 +9,7 @@ import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { forCharacter, useKeys } from "../parts/keys";
+import { changeBox as pageTexts } from "../texts/project";
 import type { ModelView, Prompt, QueuedChangeView, VariantView } from "../wire/api";
 import { changeQueueOf, type QueuedChange, type SendChange } from "./change_queue";
 import { ServerQueue } from "./server_queue";
@@ -100,22 +101,22 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
   return (
     <div className="composer" ref={box}>
       {changes.length + waiting.length > 0 && (
-        <ul className="queue" aria-label="Waiting changes">
+        <ul className="queue" aria-label={pageTexts.waitingChanges}>
           <ServerQueue project={project} waiting={waiting} away={away} onEdit={putBack} />
           {changes.map((change) => (
             <li key={change.id}>
               <div className="row">
                 <span className={`badge ${change.status === "failed" ? "bad" : ""}`}>{STATUS_LABELS[change.status]}</span>
                 <span className="grow truncate" title={change.content.text}>
-                  {change.content.text || "A picture"}
+                  {change.content.text || pageTexts.aPicture}
                 </span>
                 {change.status === "failed" && (
                   <>
-                    <IconButton small icon="reload" label="Send this change again" disabled={away} onClick={() => queue.outbox.sendAgain(change.id)} />
-                    <IconButton small icon="edit" label="Edit this change" onClick={() => edit(change)} />
+                    <IconButton small icon="reload" label={pageTexts.sendThisChangeAgain} disabled={away} onClick={() => queue.outbox.sendAgain(change.id)} />
+                    <IconButton small icon="edit" label={pageTexts.editThisChange} onClick={() => edit(change)} />
                   </>
                 )}
-                {change.status !== "sending" && <IconButton small icon="close" label="Remove this change" onClick={() => queue.outbox.remove(change.id)} />}
+                {change.status !== "sending" && <IconButton small icon="close" label={pageTexts.removeThisChange} onClick={() => queue.outbox.remove(change.id)} />}
               </div>
               {change.status === "failed" && (
                 <p className="queue-reason" role="alert">
@@ -130,7 +131,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
         <div className="note selected">
           <Icon name="pointer" size={14} />
           <code className="grow truncate">{plain(selected.html.replace(/\s+/g, " ").slice(0, 160))}</code>
-          <IconButton small icon="close" label="Forget the selected element" onClick={onClear} />
+          <IconButton small icon="close" label={pageTexts.forgetTheSelectedElement} onClick={onClear} />
         </div>
       )}
       {empty && !busy && !away && selected === null && (
@@ -143,7 +144,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
         />
       )}
       <Box
-        label="What to change"
+        label={pageTexts.whatToChange}
         placeholder={placeholderOf(busy, away, simple, selected !== null)}
         text={text}
         onText={setText}
@@ -151,12 +152,12 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
         onAttachments={setAttachments}
         onSubmit={submit}
         submit={
-          <IconButton icon="send" look="primary" label={busy ? "Send when this is done (Enter)" : "Send (Enter)"} disabled={empty || away} onClick={submit} />
+          <IconButton icon="send" look="primary" label={busy ? pageTexts.sendWhenThisIsDone : pageTexts.sendEnter} disabled={empty || away} onClick={submit} />
         }
       >
-        <ModelChoice models={models} usual={inherited} chosen={chosenModels} onChange={onModels} automatic="As this variant" above />
+        <ModelChoice models={models} usual={inherited} chosen={chosenModels} onChange={onModels} automatic={pageTexts.asThisVariant} above />
         <label className="row variants-count">
-          <span className="faint">Variants</span>
+          <span className="faint">{pageTexts.variants}</span>
           <select className="select small" value={variants} onChange={(event) => setChosen(Number(event.target.value))}>
             {[1, 2, 3, 4].map((count) => (
               <option key={count}>{count}</option>
@@ -169,7 +170,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
   );
 }
 
-const STATUS_LABELS: Record<QueuedChange["status"], string> = { waiting: "Next", sending: "Sending", failed: "Not sent" };
+const STATUS_LABELS: Record<QueuedChange["status"], string> = { waiting: pageTexts.next, sending: pageTexts.sending, failed: pageTexts.notSent };
 
 function NextSteps({ session, onChoose }: { session: string; onChoose(step: string): void }) {
   const followed = useFollowed(session);
@@ -177,7 +178,7 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
   const steps = stepsOf(texts.at(-1)?.text ?? "");
   if (steps.length === 0) return null;
   return (
-    <ul className="next-steps" aria-label="Suggested next steps">
+    <ul className="next-steps" aria-label={pageTexts.suggestedNextSteps}>
       {steps.map((step) => (
         <li key={step}>
           <button type="button" className="next-step" title={step} onClick={() => onChoose(step)}>
@@ -191,8 +192,8 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
 }
 
 function placeholderOf(busy: boolean, away: boolean, simple: boolean, selected: boolean): string {
-  if (away) return "The server is away; what you write stays here…";
-  if (busy) return "Write the next change; it is made when this is done…";
-  if (simple) return selected ? "A colour, “make it bigger” or “remove it”…" : "Make the heading red, or change “Old” to “New”…";
-  return selected ? "Say what to change about it…" : "Say what to change…";
+  if (away) return pageTexts.theServerIsAwayWhat;
+  if (busy) return pageTexts.writeTheNextChangeIt;
+  if (simple) return selected ? pageTexts.aColourMakeItBigger : pageTexts.makeTheHeadingRedOr;
+  return selected ? pageTexts.sayWhatToChangeAbout : pageTexts.sayWhatToChange;
 }

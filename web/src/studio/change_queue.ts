@@ -9,6 +9,7 @@
 import { type QueueEntry, SendQueue } from "@heald/client";
 import type { Attachment } from "../chat/attachments";
 import { readObject, tabName, whenForgotten, writeObject } from "../parts/kept";
+import { changeQueue as texts } from "../texts/project";
 import type { Prompt } from "../wire/api";
 import { changeOf } from "./prompt";
 
@@ -59,7 +60,7 @@ export class ChangeQueue {
 
   private async sendChange(change: ChangeRequest): Promise<void> {
     const { send } = this;
-    if (send === null) throw new Error("The version that is shown cannot be changed.");
+    if (send === null) throw new Error(texts.theVersionThatIsShown);
     this.hold();
     const prompt = { ...changeOf(change.text, change.attachments), ...(change.selected === null ? {} : { selected: change.selected }) };
     this.pendingVersion = await send(prompt, change.variants, change.models);

@@ -1,5 +1,6 @@
 /** The files of a variant: a tree, an editor that saves a new version, and the difference to any other version. */
 
+import "../style/code.css";
 import { useMemo, useState } from "react";
 import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
@@ -11,6 +12,7 @@ import { useKeys, withControl } from "../parts/keys";
 import { showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
+import { code as texts } from "../texts/project";
 import { type Base, isRunning, projects, type ProjectView, type VariantView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
 import { FileLock } from "./locks";
@@ -65,8 +67,8 @@ export function Code({ project, base, variant, file, away, onChanged, onSave }: 
   return (
     <div className="code-view">
       <div className="code-side">
-        <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(file) => (file in edits ? "edited" : "")} />
-        {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet. Files appear here as the model writes them." : listed.value === null ? "" : "This variant has no files. Choose another, or describe a change."}</p>}
+        <Tree label={texts.files} paths={paths} chosen={path} onChoose={setChosen} note={(file) => (file in edits ? texts.edited : "")} />
+        {paths.length === 0 && <p className="empty">{running ? texts.nothingIsWrittenYetFiles : listed.value === null ? "" : texts.thisVariantHasNoFiles}</p>}
       </div>
       <div className="code-main">
         <div className="panel-bar row wrap">
@@ -74,22 +76,22 @@ export function Code({ project, base, variant, file, away, onChanged, onSave }: 
           <Versions project={project} place={place} value={against} onChange={setAgainst} />
           {path !== null && (
             <Button small icon="copy" disabled={content === null} onClick={copy}>
-              Copy
+              {texts.copy}
             </Button>
           )}
           {path !== null && !running && (
             <Button small icon="download" onClick={() => download(projects.file(project.id, base, path), path.split("/").at(-1))}>
-              Download
+              {texts.download}
             </Button>
           )}
           {path !== null && !running && <FileLock project={project} base={base} away={away} onChanged={onChanged} file={path} />}
           {count > 0 && (
             <Button small onClick={() => setEdits(NONE)}>
-              Discard
+              {texts.discard}
             </Button>
           )}
           <Button small look="primary" disabled={count === 0 || away} onClick={save}>
-            Save as new version
+            {texts.saveAsNewVersion}
           </Button>
         </div>
         {against !== "" && path !== null && content !== null ? (
@@ -116,13 +118,13 @@ function Versions({ project, place, value, onChange }: VersionsProps) {
     version.variants.map((variant) => ({ name: `${version.number}.${variant.index + 1}`, place: `${version.id}.${variant.index}` })),
   );
   return (
-    <select className="select small" aria-label="Compare with" value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">Edit</option>
+    <select className="select small" aria-label={texts.compareWith} value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">{texts.edit}</option>
       {others
         .filter((other) => other.place !== place)
         .map((other) => (
           <option key={other.place} value={other.place}>
-            Difference to {other.name}
+            {texts.differenceTo(other.name)}
           </option>
         ))}
     </select>
@@ -133,6 +135,6 @@ function Against({ project, against, path, text }: { project: string; against: s
   const cut = against.lastIndexOf(".");
   const base: Base = { version: against.slice(0, cut), variant: Number(against.slice(cut + 1)) };
   const other = useFetched(`compared file of ${project} ${against} ${path}`, () => textAt(projects.file(project, base, path)).catch(() => ""));
-  if (other.loading) return <div className="empty">Loading…</div>;
+  if (other.loading) return <div className="empty">{texts.loading}</div>;
   return <Merge path={path} before={other.value ?? ""} after={text} />;
 }

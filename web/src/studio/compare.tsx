@@ -1,24 +1,26 @@
 /** The target and what was made of it, one over the other. */
 
+import "../style/compare.css";
 import { useState } from "react";
 import { wholePercent } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
 import { useFetched } from "../shell/fetched";
+import { compare as texts } from "../texts/project";
 import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
 
 type Way = "slider" | "heat" | "beside";
 
 /** What is measured, in words that say what it is about. */
 const MEASURES = [
-  ["overall", "Overall"],
-  ["block", "Parts"],
-  ["text", "Text"],
-  ["position", "Position"],
-  ["colour", "Colour"],
-  ["style", "Style"],
-  ["shapes", "Shapes"],
-  ["ssim", "Look"],
+  ["overall", texts.overall],
+  ["block", texts.parts],
+  ["text", texts.text],
+  ["position", texts.position],
+  ["colour", texts.colour],
+  ["style", texts.style],
+  ["shapes", texts.shapes],
+  ["ssim", texts.look],
 ] as const;
 
 export function Compare({ project, base, variant }: { project: ProjectView; base: Base; variant: VariantView }) {
@@ -28,26 +30,26 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
   const target = project.targets?.[0];
   const done = variant.status === "completed";
   const scored = useFetched(done && target ? `score of ${project.id} ${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
-  if (target === undefined) return <div className="empty grow">There is no picture to compare with. Start a project from a screenshot to see the two side by side.</div>;
-  if (!done) return <div className="empty grow">The comparison is made once the variant is done.</div>;
+  if (target === undefined) return <div className="empty grow">{texts.thereIsNoPictureTo}</div>;
+  if (!done) return <div className="empty grow">{texts.theComparisonIsMadeOnce}</div>;
   const goal = projects.target(project.id, target.blob);
   const result = projects.screenshot(project.id, base, Math.max(240, Math.min(2560, Math.round(target.width / (target.ratio ?? 1)))));
   const seen = rendered?.src === result ? rendered : null;
-  const picture = { src: result, alt: "Result", onLoad: () => setRendered({ src: result, ok: true }), onError: () => setRendered({ src: result, ok: false }) };
-  const resultWords = seen === null ? "Result: being rendered…" : seen.ok ? "Result" : "Result: it could not be rendered";
+  const picture = { src: result, alt: texts.result, onLoad: () => setRendered({ src: result, ok: true }), onError: () => setRendered({ src: result, ok: false }) };
+  const resultWords = seen === null ? texts.resultBeingRendered : seen.ok ? texts.result : texts.resultItCouldNotBe;
   const heat = scored.value?.heatmap ?? null;
   const score = scored.value?.score ?? variant.score;
   return (
     <div className="compare">
       <div className="panel-bar row wrap">
         <Segmented
-          label="How to compare"
+          label={texts.howToCompare}
           value={way}
           onChange={setWay}
           choices={[
-            { value: "slider", label: "Slider", icon: "compare" },
-            { value: "heat", label: "Differences", icon: "layers" },
-            { value: "beside", label: "Side by side", icon: "split" },
+            { value: "slider", label: texts.slider, icon: "compare" },
+            { value: "heat", label: texts.differences, icon: "layers" },
+            { value: "beside", label: texts.sideBySide, icon: "split" },
           ]}
         />
         <span className="grow" />
@@ -68,18 +70,18 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
           <span>{scored.error.message}</span>
         </p>
       )}
-      <div className="compare-body" tabIndex={0} role="region" aria-label="Comparison">
+      <div className="compare-body" tabIndex={0} role="region" aria-label={texts.comparison}>
         {way === "slider" && (
           <div className="compare-sides faint">
-            <span>Target</span>
+            <span>{texts.target}</span>
             <span role="status">{resultWords}</span>
           </div>
         )}
         {way === "beside" ? (
           <div className="compare-beside">
             <figure>
-              <img src={goal} alt="Target" />
-              <figcaption>Target</figcaption>
+              <img src={goal} alt={texts.target} />
+              <figcaption>{texts.target}</figcaption>
             </figure>
             <figure>
               <img {...picture} />
@@ -90,24 +92,24 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
           </div>
         ) : (
           <div className="compare-stack">
-            <img src={goal} alt="Target" />
+            <img src={goal} alt={texts.target} />
             {way === "slider" && seen?.ok !== true && <span className="over compare-blank" style={{ clipPath: `inset(0 0 0 ${split}%)` }} />}
             {way === "slider" && <img className="over" {...picture} style={{ clipPath: `inset(0 0 0 ${split}%)`, visibility: seen?.ok === true ? "visible" : "hidden" }} />}
             {way === "slider" && <span className="compare-line" style={{ left: `${split}%` }} />}
-            {way === "heat" && heat !== null && <img className="over heat" src={heat} alt="Heat map of the differences" />}
+            {way === "heat" && heat !== null && <img className="over heat" src={heat} alt={texts.heatMapOfTheDifferences} />}
             {way === "slider" && (
               <input
                 type="range"
                 min={0}
                 max={100}
                 value={split}
-                aria-label="Target on the left, result on the right"
+                aria-label={texts.targetOnTheLeftResult}
                 onChange={(event) => setSplit(Number(event.target.value))}
               />
             )}
           </div>
         )}
-        {way === "heat" && heat === null && <p className="muted">{scored.loading ? "Comparing…" : "There is no heat map."}</p>}
+        {way === "heat" && heat === null && <p className="muted">{scored.loading ? texts.comparing : texts.thereIsNoHeatMap}</p>}
       </div>
     </div>
   );

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Button } from "../parts/button";
 import { plain } from "../parts/format";
 import { Popover } from "../parts/menu";
+import { console as texts } from "../texts/project";
 
 export function ErrorList({ errors, onFix }: { errors: readonly string[]; onFix: (() => void) | null }) {
   const [open, setOpen] = useState(false);
@@ -13,11 +14,11 @@ export function ErrorList({ errors, onFix }: { errors: readonly string[]; onFix:
       onClose={() => setOpen(false)}
       button={
         <Button small look="danger" icon="alert" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {errors.length} {errors.length === 1 ? "error" : "errors"}
+          {errors.length} {errors.length === 1 ? texts.error : texts.errors}
         </Button>
       }
     >
-      <div className="menu console" style={{ right: 0, top: "100%" }} role="region" aria-label="Console errors" tabIndex={0}>
+      <div className="menu console" style={{ right: 0, top: "100%" }} role="region" aria-label={texts.consoleErrors} tabIndex={0}>
         {errors.map((error, at) => (
           <pre key={at}>{plain(error)}</pre>
         ))}
@@ -32,7 +33,7 @@ export function ErrorList({ errors, onFix }: { errors: readonly string[]; onFix:
                 onFix();
               }}
             >
-              Fix this
+              {texts.fixThis}
             </Button>
           </div>
         )}

@@ -1,14 +1,16 @@
 /** Values of CSS, as a person writes them into a field. */
 
+import { cssValue as texts } from "../texts/project";
+
 /** The properties that are changed by hand, and what a value of each looks like. */
 export const PROPERTIES = {
-  color: "a colour, such as #0f766e or teal",
-  "background-color": "a colour, such as #0f766e or teal",
-  "font-size": "a font size, such as 18px or 1.2rem",
-  "font-family": "a font, such as Georgia, serif",
-  "font-weight": "a font weight, such as 400 or bold",
-  padding: "a padding, such as 8px or 8px 16px",
-  margin: "a margin, such as 8px or 0 auto",
+  color: texts.aColour,
+  "background-color": texts.aColour,
+  "font-size": texts.aFontSizeSuchAs,
+  "font-family": texts.aFontSuchAsGeorgia,
+  "font-weight": texts.aFontWeightSuchAs,
+  padding: texts.aPaddingSuchAs8px,
+  margin: texts.aMarginSuchAs8px,
 } as const;
 
 export type Property = keyof typeof PROPERTIES;
@@ -16,5 +18,5 @@ export type Property = keyof typeof PROPERTIES;
 /** What is wrong with a value; empty if nothing is. An empty value removes what the element sets itself. */
 export function faultOf(property: Property, value: string, supports: (property: string, value: string) => boolean = CSS.supports.bind(CSS)): string {
   const written = value.trim();
-  return written === "" || supports(property, written) ? "" : `“${written}” is not ${PROPERTIES[property]}.`;
+  return written === "" || supports(property, written) ? "" : texts.isNot(written, PROPERTIES[property]);
 }

@@ -1,5 +1,6 @@
 /** Whether the converter drafts the page before the chosen models polish it. */
 
+import { draftSwitch as texts } from "../texts/start";
 import type { ModelView } from "../wire/api";
 
 interface Props {
@@ -10,9 +11,9 @@ interface Props {
 /** The switch stands beside the models. */
 export function DraftSwitch({ checked, onChange }: Props) {
   return (
-    <label className="row" title="The converter builds the page here without a model. The models then change only what differs from the picture.">
+    <label className="row" title={texts.theConverterBuildsThePage}>
       <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
-      <span className="faint">Free draft first</span>
+      <span className="faint">{texts.freeDraftFirst}</span>
     </label>
   );
 }

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button, IconButton } from "../parts/button";
+import { elementPanel as texts } from "../texts/project";
 import { faultOf, type Property } from "./css_value";
 import type { LiveEdit } from "./frame";
 import type { Device } from "./stage";
@@ -86,7 +87,7 @@ export function ElementPanel({ selection, draft, onDraft, device, onPreview, onA
   return (
     <form
       className="element-panel"
-      aria-label="Change the element"
+      aria-label={texts.changeTheElement}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
       onSubmit={(event) => {
         event.preventDefault();
@@ -94,16 +95,16 @@ export function ElementPanel({ selection, draft, onDraft, device, onPreview, onA
       }}
     >
       <div className="row">
-        <strong className="grow">{isSingle ? "Change it by hand" : `Change ${others.length + 1} elements`}</strong>
-        <IconButton small icon="close" label="Close this panel" onClick={onClose} />
+        <strong className="grow">{isSingle ? texts.changeItByHand : texts.changeElements(others.length + 1)}</strong>
+        <IconButton small icon="close" label={texts.closeThisPanel} onClick={onClose} />
       </div>
-      {primary.copies > 1 && <p className="element-note">One place in the source makes {primary.copies} of these. A change of the look applies to all of them.</p>}
+      {primary.copies > 1 && <p className="element-note">{texts.onePlaceInTheSource(primary.copies)}</p>}
       {isSingle && element.text !== null && (
         <label className="stack">
-          <span>Text</span>
+          <span>{texts.text}</span>
           <textarea
             className="field"
-            aria-label="Text"
+            aria-label={texts.text}
             rows={2}
             value={draft.text ?? element.text}
             onChange={(event) => onDraft((now) => ({ ...now, text: event.target.value }))}
@@ -111,20 +112,20 @@ export function ElementPanel({ selection, draft, onDraft, device, onPreview, onA
         </label>
       )}
       {isSingle && element.source !== null && (
-        <Field label="Picture" value={draft.source ?? element.source} fault="" onChange={(value) => onDraft((now) => ({ ...now, source: value }))} />
+        <Field label={texts.picture} value={draft.source ?? element.source} fault="" onChange={(value) => onDraft((now) => ({ ...now, source: value }))} />
       )}
       <div className="element-grid">
-        <Colour label="Colour" {...field("color")} />
-        <Colour label="Background" {...field("background-color")} />
-        <Field label="Font" token="font" {...field("font-family")} />
-        <Field label="Font size" {...field("font-size")} />
-        <Field label="Weight" {...field("font-weight")} />
-        <Field label="Padding" {...field("padding")} />
-        <Field label="Margin" {...field("margin")} />
+        <Colour label={texts.colour} {...field("color")} />
+        <Colour label={texts.background} {...field("background-color")} />
+        <Field label={texts.font} token="font" {...field("font-family")} />
+        <Field label={texts.fontSize} {...field("font-size")} />
+        <Field label={texts.weight} {...field("font-weight")} />
+        <Field label={texts.padding} {...field("padding")} />
+        <Field label={texts.margin} {...field("margin")} />
         {scopes.length > 1 && (
           <label className="stack">
-            <span>Look applies to</span>
-            <select className="select" aria-label="Look applies to" value={scope?.below ?? 0} onChange={(event) => setChosenScope(Number(event.target.value))}>
+            <span>{texts.lookAppliesTo}</span>
+            <select className="select" aria-label={texts.lookAppliesTo} value={scope?.below ?? 0} onChange={(event) => setChosenScope(Number(event.target.value))}>
               {scopes.map((candidate) => (
                 <option key={candidate.below} value={candidate.below}>
                   {candidate.label}
@@ -136,10 +137,10 @@ export function ElementPanel({ selection, draft, onDraft, device, onPreview, onA
       </div>
       <div className="row element-foot">
         <Button disabled={draft === UNCHANGED || busy} onClick={() => onDraft(() => UNCHANGED)}>
-          Reset
+          {texts.reset}
         </Button>
         <Button look="primary" type="submit" className="grow" disabled={nothing || busy || faults.size > 0}>
-          Apply as new version
+          {texts.applyAsNewVersion}
         </Button>
       </div>
       {children}
@@ -200,7 +201,7 @@ function Field({ label, value, fault, tokens = [], token, onChange, children }: 
 function Colour(props: FieldProps) {
   return (
     <Field token="color" {...props}>
-      <input type="color" aria-label={`${props.label}: pick`} value={hexOf(props.tokens?.find((token) => token.code === props.value)?.value ?? props.value)} onChange={(event) => props.onChange(event.target.value)} />
+      <input type="color" aria-label={texts.pick(props.label)} value={hexOf(props.tokens?.find((token) => token.code === props.value)?.value ?? props.value)} onChange={(event) => props.onChange(event.target.value)} />
     </Field>
   );
 }

@@ -8,6 +8,7 @@
 
 import type { Draft } from "@heald/client";
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { frame as texts } from "../texts/start";
 import { asDocument } from "./draft";
 import { asPressedKey, type PressedKey } from "./preview_keys";
 import { asSelection, type Selection } from "./visual/picked_element";
@@ -341,7 +342,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
             <iframe
               key={slot.key}
               className={at === 0 ? "shown" : "coming"}
-              title={at === 0 ? title : `${title}, loading`}
+              title={at === 0 ? title : texts.loading(title)}
               sandbox="allow-scripts"
               referrerPolicy="no-referrer"
               loading={lazy ? "lazy" : undefined}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { showFailure } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { go } from "../shell/route";
+import { gallery as texts } from "../texts/start";
 import type { StudioView } from "../wire/api";
 import { openFinished } from "./calls";
 import "../style/gallery.css";
@@ -24,7 +25,7 @@ export function Gallery({ items }: { items: StudioView["gallery"] }) {
   };
   return (
     <section className="start-section gallery" id="gallery" aria-labelledby="gallery-title">
-      <h2 id="gallery-title">Finished projects to open and change, no key needed</h2>
+      <h2 id="gallery-title">{texts.finishedProjectsToOpenAnd}</h2>
       <ul className="gallery-grid">
         {items.map((item) => (
           <li key={item.name}>

@@ -1,10 +1,12 @@
 /** All versions of a project, the newest first: what each shows, what changed in it and where it came from. */
 
+import "../style/history.css";
 import { Button } from "../parts/button";
 import { countOf } from "../parts/diff";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useFetched } from "../shell/fetched";
+import { history as texts } from "../texts/project";
 import { isRunning, presentVariants, projects, type ProjectView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 
@@ -16,14 +18,14 @@ interface Props {
   onRestore(version: VersionView): void;
 }
 
-const KINDS = { create: "Created", import: "Imported", update: "Changed", edit: "Edited by hand", restore: "Restored" } as const;
+const KINDS = { create: texts.created, import: texts.imported, update: texts.changed, edit: texts.editedByHand, restore: texts.restored } as const;
 
 export function History({ project, current, away, onOpen, onRestore }: Props) {
   const versions = project.versions ?? [];
   const depths = depthsOf(versions);
   return (
-    <div className="history" tabIndex={0} role="region" aria-label="Versions">
-      <p className="muted">Open a version and say what to change to branch from it. Restoring puts it on top as a new one.</p>
+    <div className="history" tabIndex={0} role="region" aria-label={texts.versions}>
+      <p className="muted">{texts.openAVersionAndSay}</p>
       <ol className="history-list" reversed>
         {versions.toReversed().map((version, at) => (
           <li
@@ -39,22 +41,22 @@ export function History({ project, current, away, onOpen, onRestore }: Props) {
                 <span className="truncate grow history-title" title={version.text}>
                   {version.text || KINDS[version.kind]}
                 </span>
-                {version.id === project.current && <span className="badge accent">{at === 0 ? "Latest" : "Current"}</span>}
+                {version.id === project.current && <span className="badge accent">{at === 0 ? texts.latest : texts.current}</span>}
               </span>
               <span className="faint history-words">
                 {KINDS[version.kind]} {ago(version.created)}
-                {version.base !== null && ` from ${nameOf(versions, version.base)}`}
-                {presentVariants(version).length > 1 && ` · ${presentVariants(version).length} variants`}
+                {version.base !== null && texts.from(nameOf(versions, version.base))}
+                {presentVariants(version).length > 1 && texts.variants(presentVariants(version).length)}
               </span>
               <Changed project={project.id} version={version} />
             </div>
             <span className="row history-actions">
-              <Button small aria-label={`Open version ${version.number}`} onClick={() => onOpen(version)}>
-                Open
+              <Button small aria-label={texts.openVersion(version.number)} onClick={() => onOpen(version)}>
+                {texts.open}
               </Button>
               {version.id !== project.current && (
-                <Button small icon="undo" disabled={away} aria-label={`Restore version ${version.number}`} onClick={() => onRestore(version)}>
-                  Restore
+                <Button small icon="undo" disabled={away} aria-label={texts.restoreVersion(version.number)} onClick={() => onRestore(version)}>
+                  {texts.restore}
                 </Button>
               )}
             </span>
@@ -70,7 +72,7 @@ function Thumbnail({ version }: { version: VersionView }) {
   const hasPreview = variant !== undefined && variant.entry !== null && !isRunning(variant);
   return (
     <span className="history-thumb" aria-hidden="true">
-      {hasPreview ? <Frame inert lazy source={{ src: variant.preview }} title={`Version ${version.number}`} /> : <Icon name={variant?.status === "failed" ? "alert" : "grid"} size={18} />}
+      {hasPreview ? <Frame inert lazy source={{ src: variant.preview }} title={texts.version(version.number)} /> : <Icon name={variant?.status === "failed" ? "alert" : "grid"} size={18} />}
     </span>
   );
 }
@@ -87,7 +89,7 @@ function Changed({ project, version }: { project: string; version: VersionView }
   const counts = diff.value.files.map((file) => countOf(file.diff));
   const added = counts.reduce((sum, count) => sum + count.added, 0);
   const removed = counts.reduce((sum, count) => sum + count.removed, 0);
-  if (added + removed === 0) return <span className="faint history-words">The same files</span>;
+  if (added + removed === 0) return <span className="faint history-words">{texts.theSameFiles}</span>;
   return (
     <span className="row history-words numeric">
       <span className="added">+{added}</span>
@@ -99,8 +101,8 @@ function Changed({ project, version }: { project: string; version: VersionView }
 
 export function nameOf(versions: readonly VersionView[], base: { version: string; variant: number }): string {
   const origin = versions.find((version) => version.id === base.version);
-  if (origin === undefined) return "an earlier version";
-  return origin.variants.length > 1 ? `version ${origin.number}, variant ${base.variant + 1}` : `version ${origin.number}`;
+  if (origin === undefined) return texts.anEarlierVersion;
+  return origin.variants.length > 1 ? texts.versionAndVariant(origin.number, base.variant + 1) : texts.versionName(origin.number);
 }
 
 /** How far each version branches off: one that is the first on its base stands straight under it. */

@@ -1,10 +1,12 @@
 /** Locks what must stay as it is: an element, its text, its style, a file. A change that alters it is refused. */
 
+import "../style/locks.css";
 import { useState } from "react";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { Popover } from "../parts/menu";
 import { showFailure, showToast } from "../parts/toasts";
+import { locks as texts } from "../texts/project";
 import type { Base, LockView, ProjectView } from "../wire/api";
 import { post, remove, route } from "../wire/rest";
 
@@ -31,8 +33,8 @@ export function useLocks(project: ProjectView, base: Base, onChanged: () => void
   };
   return {
     busy,
-    lock: (kind: LockKind, part: Part) => work(post(route("projects", project.id, "locks"), { kind, base, ...part }), "Locked. Changes that alter it are refused."),
-    unlock: (lock: LockView) => work(remove(route("projects", project.id, "locks", lock.id)), `Unlocked: ${lock.label}`),
+    lock: (kind: LockKind, part: Part) => work(post(route("projects", project.id, "locks"), { kind, base, ...part }), texts.lockedChangesThatAlterIt),
+    unlock: (lock: LockView) => work(remove(route("projects", project.id, "locks", lock.id)), texts.unlocked(lock.label)),
   };
 }
 
@@ -44,18 +46,18 @@ interface PartProps {
 }
 
 const KINDS: { kind: LockKind; label: string; hint: string }[] = [
-  { kind: "element", label: "Element", hint: "Its pixels, its words and its markup stay" },
-  { kind: "text", label: "Text", hint: "Its words stay, drawn as they are" },
-  { kind: "style", label: "Style", hint: "It stays drawn as it is; its words may change" },
+  { kind: "element", label: texts.element, hint: texts.itsPixelsItsWordsAnd },
+  { kind: "text", label: texts.text, hint: texts.itsWordsStayDrawnAs },
+  { kind: "style", label: texts.style, hint: texts.itStaysDrawnAsIt },
 ];
 
 /** The buttons that lock the selected element, below the fields that change it. */
 export function ElementLocks({ project, base, away, onChanged, path, page, hasText }: PartProps & { path: string; page: string; hasText: boolean }) {
   const { busy, lock, unlock } = useLocks(project, base, onChanged);
   return (
-    <div className="row wrap element-locks" role="group" aria-label="Lock the element">
+    <div className="row wrap element-locks" role="group" aria-label={texts.lockTheElement}>
       <span className="row">
-        <Icon name="lock" size={14} /> Lock
+        <Icon name="lock" size={14} /> {texts.lock}
       </span>
       {KINDS.filter(({ kind }) => kind !== "text" || hasText).map(({ kind, label, hint }) => {
         const current = project.locks.find((other) => other.kind === kind && other.path === path && other.page === page);
@@ -75,7 +77,7 @@ export function FileLock({ project, base, away, onChanged, file }: PartProps & {
   const current = project.locks.find((other) => other.kind === "file" && other.file === file);
   return (
     <Button small icon="lock" aria-pressed={current !== undefined} disabled={busy || away} onClick={() => (current === undefined ? lock("file", { file }) : unlock(current))}>
-      {current === undefined ? "Lock" : "Locked"}
+      {current === undefined ? texts.lock : texts.locked}
     </Button>
   );
 }
@@ -92,20 +94,20 @@ export function LockList({ project, base, away, onChanged }: PartProps) {
         onClose={() => setOpen(false)}
         button={
           <Button small icon="lock" aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {project.locks.length} locked
+            {texts.lockedCount(project.locks.length)}
           </Button>
         }
       >
-        <ul className="menu locks" aria-label="Locks">
+        <ul className="menu locks" aria-label={texts.locks}>
           {project.locks.map((lock) => (
             <li key={lock.id} className="row">
               <span className="grow">
                 {lock.label}
                 {lock.page !== "" && ` (${lock.page})`}
-                {lock.author === "model" && ", by the model"}
+                {lock.author === "model" && texts.byTheModel}
               </span>
-              <Button small aria-label={`Unlock ${lock.label}`} disabled={busy || away} onClick={() => unlock(lock)}>
-                Unlock
+              <Button small aria-label={texts.unlock(lock.label)} disabled={busy || away} onClick={() => unlock(lock)}>
+                {texts.unlockLabel}
               </Button>
             </li>
           ))}

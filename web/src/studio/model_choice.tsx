@@ -5,6 +5,7 @@ import { Button } from "../parts/button";
 import { tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { moveFocus, Popover } from "../parts/menu";
+import { modelChoice as texts } from "../texts/start";
 import type { ModelView } from "../wire/api";
 
 interface Props {
@@ -37,18 +38,18 @@ export function ModelChoice({ models, usual, chosen, onChange, automatic, above 
       onClose={close}
       button={
         <Button aria-haspopup="dialog" aria-expanded={open} title={words} onClick={() => (open ? close() : setOpen(true))}>
-          <span className="truncate model-words">{`Models: ${words}`}</span>
+          <span className="truncate model-words">{texts.models(words)}</span>
           <Icon name="down" size={14} />
         </Button>
       }
     >
-      <div className={`menu model-menu ${above ? "above" : ""}`} role="dialog" aria-label="Choose models">
+      <div className={`menu model-menu ${above ? "above" : ""}`} role="dialog" aria-label={texts.chooseModels}>
         <div className="row model-search">
           <Icon name="search" size={14} />
           <input
             type="search"
-            aria-label="Search models"
-            placeholder="Search models"
+            aria-label={texts.searchModels}
+            placeholder={texts.searchModels}
             autoFocus
             value={search}
             onChange={(event) => setSearch(event.target.value)}
@@ -59,12 +60,12 @@ export function ModelChoice({ models, usual, chosen, onChange, automatic, above 
             }}
           />
         </div>
-        <div className="model-list" role="menu" aria-label="Models" onKeyDown={moveFocus}>
+        <div className="model-list" role="menu" aria-label={texts.modelsLabel} onKeyDown={moveFocus}>
           <button type="button" role="menuitemradio" aria-checked={chosen.length === 0} onClick={() => onChange([])}>
             <Mark on={chosen.length === 0} />
             <span className="stack model-name">
-              <span>{automatic ?? "Automatic"}</span>
-              <span className="faint model-id">{usual.length === 0 ? "no model is available" : usual.slice(0, 4).map((name) => labelOf(models, name)).join(", ")}</span>
+              <span>{automatic ?? texts.automatic}</span>
+              <span className="faint model-id">{usual.length === 0 ? texts.noModelIsAvailable : usual.slice(0, 4).map((name) => labelOf(models, name)).join(", ")}</span>
             </span>
           </button>
           {groups.map(([provider, listed]) => (
@@ -92,7 +93,7 @@ export function ModelChoice({ models, usual, chosen, onChange, automatic, above 
             </div>
           ))}
         </div>
-        {groups.length === 0 && <p className="faint model-none">{models.length === 0 ? "No models." : "No model of that name."}</p>}
+        {groups.length === 0 && <p className="faint model-none">{models.length === 0 ? texts.noModels : texts.noModelOfThatName}</p>}
       </div>
     </Popover>
   );
@@ -106,21 +107,21 @@ function Mark({ on }: { on: boolean }) {
   );
 }
 
-const SPEEDS = { fast: "fast", medium: "", slow: "thorough" } as const;
+const SPEEDS = { fast: texts.fast, medium: "", slow: texts.thorough } as const;
 
 function Facts({ model }: { model: ModelView }) {
-  if (model.available === false) return <span className="faint">no key</span>;
+  if (model.available === false) return <span className="faint">{texts.noKey}</span>;
   const input = model.input_usd_per_million;
   const output = model.output_usd_per_million;
   const free = input === 0 && output === 0;
   return (
     <span className="model-facts numeric">
       {input != null && output != null && (
-        <span title="Dollars for a million tokens, in and out">{free ? "free" : `$${figure(input)} / $${figure(output)}`}</span>
+        <span title={texts.dollarsForAMillionTokens}>{free ? texts.free : `$${figure(input)} / $${figure(output)}`}</span>
       )}
-      {model.context_window != null && <span title="Tokens that fit into a request">{tokens(model.context_window)}</span>}
-      {model.vision === false && <span className="badge warn">no pictures</span>}
-      {model.text === false && <span className="badge">pictures only</span>}
+      {model.context_window != null && <span title={texts.tokensThatFitIntoA}>{tokens(model.context_window)}</span>}
+      {model.vision === false && <span className="badge warn">{texts.noPictures}</span>}
+      {model.text === false && <span className="badge">{texts.picturesOnly}</span>}
       {model.speed !== undefined && SPEEDS[model.speed] !== "" && <span className="badge">{SPEEDS[model.speed]}</span>}
     </span>
   );
@@ -135,8 +136,8 @@ export function labelOf(models: readonly ModelView[], name: string): string {
 }
 
 function wordsOf(models: readonly ModelView[], chosen: readonly string[], usual: readonly string[]): string {
-  if (chosen.length === 0) return usual.length === 0 ? "none" : "automatic";
-  return chosen.length === 1 ? labelOf(models, chosen[0] ?? "") : `${chosen.length} chosen`;
+  if (chosen.length === 0) return usual.length === 0 ? texts.none : texts.automaticChoice;
+  return chosen.length === 1 ? labelOf(models, chosen[0] ?? "") : texts.chosen(chosen.length);
 }
 
 /** By provider, the newest first. Models for special purposes appear when they are searched for or chosen. */

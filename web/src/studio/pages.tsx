@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Button } from "../parts/button";
 import { Confirm, Dialog } from "../parts/dialog";
 import { type Action, Menu } from "../parts/menu";
+import { pages as texts } from "../texts/project";
 import type { VariantView } from "../wire/api";
 
 type SitePage = VariantView["pages"][number];
@@ -35,13 +36,13 @@ export function Pages({ pages, at, disabled, words, missing, onGo, onEdit }: Pro
   const first = pages[0]?.path ?? "";
   const page = pages.find((page) => page.path === at);
   const isOther = page !== undefined && at !== first;
-  const actions: Action[] = [{ label: "Add a page…", icon: "plus", run: () => setOpen("add") }];
-  if (isOther) actions.push({ label: `Rename ${at}…`, icon: "edit", run: () => setOpen("rename") }, { label: `Delete ${at}`, icon: "trash", danger: true, run: () => setOpen("delete") });
+  const actions: Action[] = [{ label: texts.addAPage, icon: "plus", run: () => setOpen("add") }];
+  if (isOther) actions.push({ label: texts.rename(at), icon: "edit", run: () => setOpen("rename") }, { label: texts.delete(at), icon: "trash", danger: true, run: () => setOpen("delete") });
   const close = () => setOpen(null);
   return (
     <div className="row page-list">
       {(pages.length > 1 || missing !== "") && (
-        <select className="select small" aria-label="Page" title="The page that is shown" value={page === undefined ? "" : at} onChange={(event) => onGo(event.target.value)}>
+        <select className="select small" aria-label={texts.page} title={texts.thePageThatIsShown} value={page === undefined ? "" : at} onChange={(event) => onGo(event.target.value)}>
           {page === undefined && <option value="">{missing || at}</option>}
           {pages.map((page) => (
             <option key={page.path} value={page.path}>
@@ -52,17 +53,17 @@ export function Pages({ pages, at, disabled, words, missing, onGo, onEdit }: Pro
       )}
       {missing !== "" && !disabled && (
         <Button small icon="plus" onClick={() => setOpen("add")}>
-          Add this page
+          {texts.addThisPage}
         </Button>
       )}
-      {!disabled && <Menu icon="file" label="Pages" actions={actions} />}
+      {!disabled && <Menu icon="file" label={texts.pages} actions={actions} />}
       {open === "add" && <Add name={nameOf(missing)} words={words} onClose={close} onAdd={(name, text) => onEdit({ action: "add", path: isOther ? at : first, name, text })} />}
-      {open === "rename" && <Named title="Rename the page" name={nameOf(at)} act="Rename" onClose={close} onDone={(name) => onEdit({ action: "rename", path: at, name })} />}
+      {open === "rename" && <Named title={texts.renameThePage} name={nameOf(at)} act={texts.renameLabel} onClose={close} onDone={(name) => onEdit({ action: "rename", path: at, name })} />}
       {open === "delete" && (
         <Confirm
-          title="Delete the page?"
-          text={`The new version has no ${at}, and no navigation links to it. The versions before keep it.`}
-          action="Delete"
+          title={texts.deleteThePage}
+          text={texts.theNewVersionHasNo(at)}
+          action={texts.deleteLabel}
           onClose={close}
           onConfirm={() => void onEdit({ action: "delete", path: at })}
         />
@@ -77,11 +78,11 @@ function nameOf(path: string): string {
 
 function Add({ name, words, onAdd, onClose }: { name: string; words: boolean; onAdd(name: string, text: string): Promise<void>; onClose(): void }) {
   const [text, setText] = useState("");
-  const hint = words && text.trim() !== "" ? "The model writes it in the style of the others." : "It gets the header, the navigation and the footer of the page that is shown, and a link in each navigation.";
+  const hint = words && text.trim() !== "" ? texts.theModelWritesItIn : texts.itGetsTheHeaderThe;
   return (
-    <Named title="Add a page" name={name} act="Add" onClose={onClose} onDone={(named) => onAdd(named, text.trim())}>
+    <Named title={texts.addAPageLabel} name={name} act={texts.add} onClose={onClose} onDone={(named) => onAdd(named, text.trim())}>
       {words && (
-        <textarea className="field" rows={3} aria-label="What the page shows" placeholder="What it shows (a model writes it), or nothing" value={text} onChange={(event) => setText(event.target.value)} />
+        <textarea className="field" rows={3} aria-label={texts.whatThePageShows} placeholder={texts.whatItShowsAModel} value={text} onChange={(event) => setText(event.target.value)} />
       )}
       <p className="faint">{hint}</p>
     </Named>
@@ -113,10 +114,10 @@ function Named({ title, name, act, onDone, onClose, children }: NamedProps) {
             .catch(() => setBusy(false));
         }}
       >
-        <input className="field" aria-label="Name of the page" placeholder="About us" value={text} autoFocus onChange={(event) => setText(event.target.value)} />
+        <input className="field" aria-label={texts.nameOfThePage} placeholder={texts.aboutUs} value={text} autoFocus onChange={(event) => setText(event.target.value)} />
         {children}
         <div className="row" style={{ justifyContent: "flex-end" }}>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{texts.cancel}</Button>
           <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>
             {act}
           </Button>

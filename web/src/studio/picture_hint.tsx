@@ -1,5 +1,6 @@
 /** What the converter is told about a picture: what it shows, and how many pixels it has for each CSS pixel. */
 
+import { pictureHint as texts } from "../texts/start";
 import type { ModelView, Prompt } from "../wire/api";
 
 type Image = NonNullable<Prompt["images"]>[number];
@@ -13,17 +14,17 @@ export interface Hint {
 export const NO_HINT: Hint = { kind: "", scale: 0 };
 
 const KINDS = [
-  ["", "Kind: automatic"],
-  ["page", "Screenshot"],
-  ["sketch", "Sketch"],
-  ["photo", "Photo of a screen"],
+  ["", texts.kindAutomatic],
+  ["page", texts.screenshot],
+  ["sketch", texts.sketch],
+  ["photo", texts.photoOfAScreen],
 ] as const;
 
 const SCALES = [
-  [0, "Scale: automatic"],
-  [1, "Scale: 1×"],
-  [2, "Scale: 2× (Retina)"],
-  [3, "Scale: 3×"],
+  [0, texts.scaleAutomatic],
+  [1, texts.scale1],
+  [2, texts.scale2Retina],
+  [3, texts.scale3],
 ] as const;
 
 interface Props {
@@ -35,14 +36,14 @@ interface Props {
 export function PictureHint({ hint, onChange }: Props) {
   return (
     <>
-      <select className="select" aria-label="Kind of picture" value={hint.kind} onChange={(event) => onChange({ ...hint, kind: kindOf(event.target.value) })}>
+      <select className="select" aria-label={texts.kindOfPicture} value={hint.kind} onChange={(event) => onChange({ ...hint, kind: kindOf(event.target.value) })}>
         {KINDS.map(([value, label]) => (
           <option key={value} value={value}>
             {label}
           </option>
         ))}
       </select>
-      <select className="select" aria-label="Scale of the picture" value={hint.scale} onChange={(event) => onChange({ ...hint, scale: Number(event.target.value) })}>
+      <select className="select" aria-label={texts.scaleOfThePicture} value={hint.scale} onChange={(event) => onChange({ ...hint, scale: Number(event.target.value) })}>
         {SCALES.map(([value, label]) => (
           <option key={value} value={value}>
             {label}

@@ -1,6 +1,7 @@
 /** What a change costs, before it is sent: as many tokens as the variant took that is changed, at the prices of the models. */
 
 import { money } from "../parts/format";
+import { price as texts } from "../texts/start";
 import type { ModelView, VariantView } from "../wire/api";
 
 interface Props {
@@ -29,12 +30,12 @@ export function priceOf(models: readonly ModelView[], names: readonly string[], 
   for (const model of builders) {
     const input = model?.input_usd_per_million;
     const output = model?.output_usd_per_million;
-    if (input == null || output == null) return ["price unknown", "The price of this model is not known here."];
+    if (input == null || output == null) return [texts.priceUnknown, texts.thePriceOfThisModel];
     perMillion += input + output;
     total += ((usage.input ?? 0) * input + (usage.output ?? 0) * output) / MILLION;
   }
-  if (perMillion === 0) return ["free", "This model runs without a price."];
-  if (total > 0) return [`about ${money(total)}`, "Estimated from the tokens of the variant that is changed."];
+  if (perMillion === 0) return ["free", texts.thisModelRunsWithoutA];
+  if (total > 0) return [texts.about(money(total)), texts.estimatedFromTheTokensOf];
   const first = builders[0];
-  return [`${money(first?.input_usd_per_million ?? 0)} / ${money(first?.output_usd_per_million ?? 0)}`, "Dollars for a million tokens, in and out, of each variant."];
+  return [`${money(first?.input_usd_per_million ?? 0)} / ${money(first?.output_usd_per_million ?? 0)}`, texts.dollarsForAMillionTokens];
 }

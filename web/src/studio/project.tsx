@@ -17,6 +17,7 @@ import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
 import { go, isProjectShown } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
+import { project as texts } from "../texts/project";
 import { type Base, isBuilding, isRunning, presentVariants, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
@@ -37,7 +38,7 @@ import { StopVariant } from "./stop_variant";
 import { Talk } from "./talk";
 import { VariantCard } from "./variant_card";
 import { UNCHANGED, useElementDraft, withSides } from "./visual/element_draft";
-import { pathsOf, type Selection } from "./visual/picked_element";
+import { movedSelection, pathsOf, type Selection } from "./visual/picked_element";
 import type { Moved } from "./visual/visual_message";
 
 const Code = lazyPart("code", () => import("./code").then((module) => module.Code));
@@ -53,13 +54,13 @@ export function ProjectPage({ id, version: requested, tab, file }: { id: string;
   const deleted = useChanges(id, fetched.value, fetched.set, fetched.reload);
   const [lastVersion, setLastVersion] = useState<string | null>(null);
   const project = fetched.value;
-  useTabTitle(project?.title || "Project");
+  useTabTitle(project?.title || texts.project);
   if (deleted || (project === null && fetched.error !== null)) {
     return (
       <div className="empty grow" role="alert">
         <Icon name="alert" size={20} />
-        <p>{deleted ? "This project was deleted." : fetched.error?.message}</p>
-        <Button onClick={() => go()}>Start</Button>
+        <p>{deleted ? texts.thisProjectWasDeleted : fetched.error?.message}</p>
+        <Button onClick={() => go()}>{texts.start}</Button>
       </div>
     );
   }
@@ -67,7 +68,7 @@ export function ProjectPage({ id, version: requested, tab, file }: { id: string;
   const find = (name: string | null) => versions.find((version) => version.id === name);
   // A version that somebody else adds does not replace the one that is being looked at.
   const version = find(requested) ?? find(lastVersion) ?? find(project?.current ?? "") ?? versions.at(-1);
-  if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
+  if (project === null || version === undefined) return <div className="empty grow">{texts.loading}</div>;
   if (version.id !== lastVersion) setLastVersion(version.id);
   const addVersion = (added: VersionView) => {
     fetched.change((now) => withVersion(now, added)); // it is there at once: what waits for it must not overtake it
@@ -186,14 +187,14 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
     const others = selection.others.map((picked) => ({ element: picked.place, style, rules: picked.rules }));
     return changeElements([{ element: selection.primary.place, style, rules: selection.primary.rules, ...single }, ...others], below);
   };
-  const moveElement = async ({ element, target, place, path }: Moved): Promise<boolean> => {
+  const moveElements = async ({ moves, target, place }: Moved): Promise<boolean> => {
     if (away || draft !== UNCHANGED) {
-      showToast(away ? "The server cannot be reached." : "Apply or reset the other changes of the element before you move it.");
+      showToast(away ? texts.theServerCannotBeReached : texts.applyOrResetTheOther);
       return false;
     }
-    const isMoved = await changeElements([{ element, move: { target, place } }]);
-    if (isMoved) setSelection((now) => (now === null ? null : { ...now, others: [], primary: { ...now.primary, place: { ...now.primary.place, path } } }));
-    return isMoved;
+    const areMoved = await changeElements(moves.map(({ element }) => ({ element, move: { target, place } })));
+    if (areMoved) setSelection((now) => (now === null ? null : movedSelection(now, moves)));
+    return areMoved;
   };
   const travel = (step: "undo" | "redo") => {
     const action = project[step];
@@ -202,7 +203,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
       .then((changed) => {
         onProject(changed);
         if (action.version !== "" && action.version !== version.id) show(tab, action.version);
-        showToast(`${step === "undo" ? "Undone" : "Redone"}: ${action.text}`);
+        showToast(step === "undo" ? texts.undone(action.text) : texts.redone(action.text));
       })
       .catch((error: unknown) => {
         showFailure(error);
@@ -220,18 +221,18 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
     if (to !== undefined) show(tab, to.id);
   };
   useCommands([
-    { name: "Show design system", icon: "drop", run: () => show("design") },
-    { name: "Show variants side by side", icon: "split", disabled: present.length < 2, run: () => show("beside") },
-    ...TABS.map((tab) => ({ name: `Show ${tab.label.toLowerCase()}`, icon: tab.icon, run: () => show(tab.value) })),
-    { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
-    { name: "Later version", icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
-    { name: project.undo === null ? "Undo" : `Undo: ${project.undo.text}`, icon: "undo", key: "u", disabled: project.undo === null || away, run: () => travel("undo") },
-    { name: project.redo === null ? "Redo" : `Redo: ${project.redo.text}`, icon: "redo", key: "U", disabled: project.redo === null || away, run: () => travel("redo") },
-    { name: "Retry all failed", icon: "reload", disabled: failed.length === 0 || away, run: retryFailed },
-    { name: "Download all files", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
-    { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
+    { name: texts.showDesignSystem, icon: "drop", run: () => show("design") },
+    { name: texts.showVariantsSideBySide, icon: "split", disabled: present.length < 2, run: () => show("beside") },
+    ...TABS.map((tab) => ({ name: texts.show(tab.label.toLowerCase()), icon: tab.icon, run: () => show(tab.value) })),
+    { name: texts.earlierVersion, icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
+    { name: texts.laterVersion, icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
+    { name: project.undo === null ? texts.undo : texts.undoText(project.undo.text), icon: "undo", key: "u", disabled: project.undo === null || away, run: () => travel("undo") },
+    { name: project.redo === null ? texts.redo : texts.redoText(project.redo.text), icon: "redo", key: "U", disabled: project.redo === null || away, run: () => travel("redo") },
+    { name: texts.retryAllFailed, icon: "reload", disabled: failed.length === 0 || away, run: retryFailed },
+    { name: texts.downloadAllFiles, icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
+    { name: texts.downloadOnePage, icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
   ]);
-  if (variant === undefined) return <div className="empty grow">All variants of this version were removed. Undo (U) brings them back.</div>;
+  if (variant === undefined) return <div className="empty grow">{texts.allVariantsOfThisVersion}</div>;
   const models = offer.value?.models ?? [];
   const canRetry = !away && (version.kind === "create" || version.kind === "update");
   return (
@@ -249,7 +250,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
         onDesign={() => show(tab === "design" ? "preview" : "design")}
         onChanged={onChanged}
       />
-      <div className={`variants count-${Math.min(present.length, 3)}`} role="group" aria-label="Variants">
+      <div className={`variants count-${Math.min(present.length, 3)}`} role="group" aria-label={texts.variants}>
         {present.map((candidate) => (
           <Boundary key={candidate.index} level="item" resetKey={candidate}>
             <VariantCard
@@ -268,16 +269,16 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
         ))}
         {present.length > 1 && (
           <Button small icon="split" className="show-beside" aria-pressed={tab === "beside"} onClick={() => show(tab === "beside" ? "preview" : "beside")}>
-            Side by side
+            {texts.sideBySide}
           </Button>
         )}
         {failed.length > 1 && (
           <Button small icon="reload" className="retry-failed" disabled={away} onClick={retryFailed}>
-            Retry all failed
+            {texts.retryAllFailed}
           </Button>
         )}
       </div>
-      <aside className="project-talk" aria-label="Conversation">
+      <aside className="project-talk" aria-label={texts.conversation}>
         <Talk key={variant.session} project={project} version={version} variant={variant} onOpen={(point) => show(tab, point.id)} />
       </aside>
       <div className="project-change">
@@ -311,27 +312,27 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
         <div className="main-bar row">
           <Segmented
             tabs
-            label="Parts of the project"
+            label={texts.partsOfTheProject}
             value={tab === "chat" && !narrow ? "preview" : tab}
             onChange={(next) => show(next)}
             choices={[...(narrow ? [CHAT] : []), ...TABS, ...(tab === "beside" ? [BESIDE] : []), ...(tab === "design" ? [DESIGN] : [])]}
           />
           {present.length > 1 && (
-            <select className={`select small only-small ${tab === "beside" ? "" : "number"}`} aria-label="Variant" value={tab === "beside" ? "beside" : variant.index} onChange={(event) => showVariant(event.target.value)}>
+            <select className={`select small only-small ${tab === "beside" ? "" : "number"}`} aria-label={texts.variant} value={tab === "beside" ? "beside" : variant.index} onChange={(event) => showVariant(event.target.value)}>
               {present.map((variant) => (
                 <option key={variant.index} value={variant.index}>
                   {variant.index + 1}
                 </option>
               ))}
-              <option value="beside">Side by side</option>
+              <option value="beside">{texts.sideBySide}</option>
             </select>
           )}
           <StopVariant project={project.id} base={base} variant={variant} away={away} onActed={onChanged} />
           <div className="bar-slot row grow" ref={setBar} />
         </div>
-        <section className="main-view" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
+        <section className="main-view" aria-label={texts.variantIndex(variant.index + 1, tab)}>
           <Boundary level="panel" resetKey={`${tab} ${version.id} ${variant.index}`}>
-            <Suspense fallback={<div className="empty grow">Loading…</div>}>
+            <Suspense fallback={<div className="empty grow">{texts.loading}</div>}>
               {(tab === "preview" || tab === "chat") && (
                 <Stage
                   version={version.id}
@@ -344,7 +345,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
                   selection={paths}
                   onHandled={(style) => changeDraft((now) => (selection === null ? now : withSides(now, selection.primary.element, style)))}
                   onTyped={(text) => changeDraft((now) => ({ ...now, text }))}
-                  onMoved={moveElement}
+                  onMoved={moveElements}
                   onLost={deselect}
                   edit={liveEdit}
                   onRetry={canRetry ? retry : null}
@@ -356,7 +357,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
                     away || isRunning(variant)
                       ? null
                       : (errors) => {
-                          showToast("The errors are sent to the agent.");
+                          showToast(texts.theErrorsAreSentTo);
                           add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1, models: changeModels.slice(0, 1) }).catch(showFailure);
                         }
                   }
@@ -388,7 +389,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
                       onApply={applyEdit}
                     >
                       <Button small icon="history" onClick={() => setIsCauseShown(true)}>
-                        Where it comes from
+                        {texts.whereItComesFrom}
                       </Button>
                       <ElementLocks
                         project={project}
@@ -467,15 +468,15 @@ function newPageText(name: string, text: string): string {
   return `Add a page “${name}” to the site, in the style of the others, and link to it from the navigation of every page. It shows:\n\n${text}`;
 }
 
-const DESIGN = { value: "design", label: "Design", icon: "drop" } as const;
-const BESIDE = { value: "beside", label: "Side by side", icon: "split" } as const;
-const CHAT = { value: "chat", label: "Chat", icon: "chat" } as const;
+const DESIGN = { value: "design", label: texts.design, icon: "drop" } as const;
+const BESIDE = { value: "beside", label: texts.sideBySide, icon: "split" } as const;
+const CHAT = { value: "chat", label: texts.chat, icon: "chat" } as const;
 const TABS = [
-  { value: "preview", label: "Preview", icon: "desktop" },
-  { value: "code", label: "Code", icon: "code" },
-  { value: "compare", label: "Compare", icon: "compare" },
-  { value: "history", label: "History", icon: "history" },
-  { value: "events", label: "Events", icon: "pulse" },
+  { value: "preview", label: texts.preview, icon: "desktop" },
+  { value: "code", label: texts.code, icon: "code" },
+  { value: "compare", label: texts.compare, icon: "compare" },
+  { value: "history", label: texts.history, icon: "history" },
+  { value: "events", label: texts.events, icon: "pulse" },
 ] as const;
 
 function VariantEvents({ variant }: { variant: VariantView }) {

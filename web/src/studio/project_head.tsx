@@ -6,6 +6,7 @@ import { Menu } from "../parts/menu";
 import { showFailure } from "../parts/toasts";
 import { MenuContext } from "../shell/menu_context";
 import { Rename } from "../shell/rename";
+import { projectHead as pageTexts } from "../texts/project";
 import { type Base, projects, type ProjectView, type VersionView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
 import { blitzFields, CODEPEN, penFields, postForm, STACKBLITZ } from "./playgrounds";
@@ -39,43 +40,43 @@ export function ProjectHead({ project, version, base, page, away, onStep, onVers
   return (
     <header className="project-head">
       <div className="row">
-        <IconButton small icon="menu" label="Menu" className="only-small" onClick={openMenu} />
+        <IconButton small icon="menu" label={pageTexts.menu} className="only-small" onClick={openMenu} />
         <h1 className="truncate grow" title={project.title}>
-          {project.title || "Untitled"}
+          {project.title || pageTexts.untitled}
         </h1>
         <Menu
           icon="download"
-          label="Download"
+          label={pageTexts.download}
           actions={[
-            { label: "All files (zip)", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
-            { label: page === "" ? "One page (HTML)" : `One page (${page})`, icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
-            { label: "Push to git…", icon: "branch", run: () => setPushing(true) },
-            { label: "Open in CodePen", icon: "open", run: () => void openPen(project, base).catch(showFailure) },
-            { label: "Open in StackBlitz", icon: "open", run: () => void openBlitz(project, base).catch(showFailure) },
+            { label: pageTexts.allFilesZip, icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
+            { label: page === "" ? pageTexts.onePageHtml : pageTexts.onePage(page), icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
+            { label: pageTexts.pushToGit, icon: "branch", run: () => setPushing(true) },
+            { label: pageTexts.openInCodepen, icon: "open", run: () => void openPen(project, base).catch(showFailure) },
+            { label: pageTexts.openInStackblitz, icon: "open", run: () => void openBlitz(project, base).catch(showFailure) },
           ]}
         />
-        <IconButton small icon="drop" label="Design system" onClick={onDesign} />
-        <IconButton small icon="share" label="Share" disabled={away} onClick={() => setSharing(true)} />
-        <IconButton small icon="edit" label="Rename" className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
+        <IconButton small icon="drop" label={pageTexts.designSystem} onClick={onDesign} />
+        <IconButton small icon="share" label={pageTexts.share} disabled={away} onClick={() => setSharing(true)} />
+        <IconButton small icon="edit" label={pageTexts.rename} className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
       </div>
       <div className="row version-row">
-        <IconButton small icon="left" label="Earlier version ([)" className="hide-small" disabled={at <= 0} onClick={() => onStep(-1)} />
-        <select className="select small" aria-label="Version" value={version.id} onChange={(event) => onVersion(event.target.value)}>
+        <IconButton small icon="left" label={pageTexts.earlierVersion} className="hide-small" disabled={at <= 0} onClick={() => onStep(-1)} />
+        <select className="select small" aria-label={pageTexts.version} value={version.id} onChange={(event) => onVersion(event.target.value)}>
           {versions.map((entry) => (
             <option key={entry.id} value={entry.id}>
-              Version {entry.number}
+              {pageTexts.versionNumber(entry.number)}
             </option>
           ))}
         </select>
-        <IconButton small icon="right" label="Later version (])" className="hide-small" disabled={newest} onClick={() => onStep(1)} />
-        <IconButton small icon="undo" label={undo === null ? "Nothing to undo" : `Undo: ${undo.text} (U)`} disabled={undo === null || away} onClick={onUndo} />
-        <IconButton small icon="redo" label={redo === null ? "Nothing to redo" : `Redo: ${redo.text} (Shift+U)`} disabled={redo === null || away} onClick={onRedo} />
+        <IconButton small icon="right" label={pageTexts.laterVersion} className="hide-small" disabled={newest} onClick={() => onStep(1)} />
+        <IconButton small icon="undo" label={undo === null ? pageTexts.nothingToUndo : pageTexts.undoU(undo.text)} disabled={undo === null || away} onClick={onUndo} />
+        <IconButton small icon="redo" label={redo === null ? pageTexts.nothingToRedo : pageTexts.redoShiftU(redo.text)} disabled={redo === null || away} onClick={onRedo} />
         <span className="grow" />
         {version.id === current.id ? (
-          versions.length > 1 && <span className="badge accent">{newest ? "Latest" : "Current"}</span>
+          versions.length > 1 && <span className="badge accent">{newest ? pageTexts.latest : pageTexts.current}</span>
         ) : (
           <button type="button" className="badge warn link-badge" onClick={() => onVersion(current.id)}>
-            Version {current.number} is {current.number > version.number ? "newer" : "current"}
+            {pageTexts.versionIs(current.number, current.number > version.number)}
           </button>
         )}
       </div>

@@ -1,6 +1,7 @@
 /** On the card of a variant: its agent waits for a person, who decides in its conversation. */
 
 import { useFollowed } from "../live/hooks";
+import { questionBadge as texts } from "../texts/project";
 
 /** Milliseconds between two looks. */
 const PAUSE = 320;
@@ -10,8 +11,8 @@ export function QuestionBadge({ session }: { session: string }) {
   const count = followed === null ? 0 : followed.conversation.approvals.size;
   if (count === 0) return null;
   return (
-    <span className="badge warn" role="status" title="It asks for a permission; choose it to answer in its conversation">
-      Asks you
+    <span className="badge warn" role="status" title={texts.itAsksForAPermission}>
+      {texts.asksYou}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Button } from "../parts/button";
 import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { recorder as texts } from "../texts/start";
 import { post, route } from "../wire/rest";
 
 const MOST_SECONDS = 60;
@@ -28,7 +29,7 @@ export function Recorder({ onRecorded }: { onRecorded(file: File): void }) {
     try {
       stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: false });
     } catch {
-      showToast("Nothing is recorded: no screen was chosen.", "error");
+      showToast(texts.nothingIsRecordedNoScreen, "error");
       return;
     }
     const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type)) ?? "";
@@ -58,11 +59,11 @@ export function Recorder({ onRecorded }: { onRecorded(file: File): void }) {
   };
   return seconds === null ? (
     <Button small look="quiet" icon="video" onClick={() => void start().catch(showFailure)}>
-      Record the screen
+      {texts.recordTheScreen}
     </Button>
   ) : (
     <Button small look="danger" icon="stop" onClick={() => stop.current?.()}>
-      Stop recording ({seconds} s)
+      {texts.stopRecordingS(seconds)}
     </Button>
   );
 }
@@ -77,17 +78,17 @@ export function Storyboard({ id, data }: { id: string; data: string }) {
       </p>
     );
   }
-  if (read.value === null) return <p className="faint">Reading the recording…</p>;
+  if (read.value === null) return <p className="faint">{texts.readingTheRecording}</p>;
   return (
     <figure className="storyboard">
       <figcaption className="faint">
-        {read.value.frames.length === 1 ? "One moment" : `${read.value.frames.length} moments`} of the recording {read.value.frames.length === 1 ? "is" : "are"} sent
+        {texts.ofTheRecordingSent(read.value.frames.length)}
       </figcaption>
-      <ol aria-label="Storyboard">
+      <ol aria-label={texts.storyboard}>
         {read.value.frames.map((frame) => (
           <li key={frame.seconds}>
-            <img src={frame.data} alt={`At ${frame.seconds.toFixed(1)} s`} />
-            <span className="faint numeric">{frame.seconds.toFixed(1)} s</span>
+            <img src={frame.data} alt={texts.atS(frame.seconds.toFixed(1))} />
+            <span className="faint numeric">{texts.s(frame.seconds.toFixed(1))}</span>
           </li>
         ))}
       </ol>

@@ -3,6 +3,7 @@
 import { type Attachment, splitData } from "../chat/attachments";
 import { IconButton } from "../parts/button";
 import { showFailure } from "../parts/toasts";
+import { serverQueue as texts } from "../texts/project";
 import { type Prompt, projects, type QueuedChangeView } from "../wire/api";
 
 interface Props {
@@ -13,7 +14,7 @@ interface Props {
   onEdit(text: string, attachments: Attachment[]): void;
 }
 
-const LABELS: Record<QueuedChangeView["status"], string> = { waiting: "Next", sending: "Sending", failed: "Not sent" };
+const LABELS: Record<QueuedChangeView["status"], string> = { waiting: texts.next, sending: texts.sending, failed: texts.notSent };
 
 export function ServerQueue({ project, waiting, away, onEdit }: Props) {
   const edit = async (change: QueuedChangeView) => {
@@ -26,15 +27,15 @@ export function ServerQueue({ project, waiting, away, onEdit }: Props) {
       <div className="row">
         <span className={`badge ${change.status === "failed" ? "bad" : ""}`}>{LABELS[change.status]}</span>
         <span className="grow truncate" title={change.text}>
-          {change.text || "A picture"}
+          {change.text || texts.aPicture}
         </span>
         {change.status === "failed" && (
-          <IconButton small icon="reload" label="Send this change again" disabled={away} onClick={() => void projects.sendQueued(project, change.id).catch(showFailure)} />
+          <IconButton small icon="reload" label={texts.sendThisChangeAgain} disabled={away} onClick={() => void projects.sendQueued(project, change.id).catch(showFailure)} />
         )}
         {change.status !== "sending" && (
           <>
-            <IconButton small icon="edit" label="Edit this change" disabled={away} onClick={() => void edit(change).catch(showFailure)} />
-            <IconButton small icon="close" label="Remove this change" disabled={away} onClick={() => void projects.removeQueued(project, change.id).catch(showFailure)} />
+            <IconButton small icon="edit" label={texts.editThisChange} disabled={away} onClick={() => void edit(change).catch(showFailure)} />
+            <IconButton small icon="close" label={texts.removeThisChange} disabled={away} onClick={() => void projects.removeQueued(project, change.id).catch(showFailure)} />
           </>
         )}
       </div>
@@ -50,7 +51,7 @@ export function ServerQueue({ project, waiting, away, onEdit }: Props) {
 /** The files of a request as they were attached. */
 function attachmentsOf(id: string, prompt: Prompt): Attachment[] {
   const of = (kind: "image" | "video", sources: Prompt["images"] = []) =>
-    sources.flatMap(({ data }, at) => (data ? [{ id: `${id}-${kind}-${at}`, kind, name: `${kind === "image" ? "Picture" : "Recording"} ${at + 1}`, data }] : []));
+    sources.flatMap(({ data }, at) => (data ? [{ id: `${id}-${kind}-${at}`, kind, name: kind === "image" ? texts.pictureNumber(at + 1) : texts.recordingNumber(at + 1), data }] : []));
   const page: Attachment[] = prompt.html ? [{ id: `${id}-html`, kind: "html", name: "page.html", data: prompt.html }] : [];
   const documents = (prompt.documents ?? []).map(({ name, data }, at): Attachment => {
     const isPdf = data.startsWith("data:application/pdf");

@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon";
 import { useKeptText } from "../parts/kept";
 import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
+import { share as texts } from "../texts/project";
 import { type Base, projects } from "../wire/api";
 import { ApiError } from "../wire/rest";
 
@@ -32,54 +33,54 @@ export function ShareDialog({ project, onClose }: { project: string; onClose(): 
   };
   const copy = async (address: string) => {
     await copyText(address);
-    showToast("The link is copied.");
+    showToast(texts.theLinkIsCopied);
   };
   const links = listed.value ?? [];
   return (
-    <Dialog title="Share" onClose={onClose}>
-      <p className="muted">Anyone with a link sees the newest finished page, and can change nothing. A link works until you revoke it.</p>
+    <Dialog title={texts.share} onClose={onClose}>
+      <p className="muted">{texts.anyoneWithALinkSees}</p>
       {isLoopback(location.hostname) && (
         <p className="note">
           <Icon name="info" size={14} />
           <span>
-            This address is that of your own machine, and so are its links: others cannot open them. For others, start the server with <code>--host</code> or{" "}
-            <code>--public-url</code>, or download the page.
+            {texts.thisAddressIsThatOf} <code>{texts.host}</code> {texts.or}{" "}
+            <code>{texts.publicUrl}</code>{texts.orDownloadThePage}
           </span>
         </p>
       )}
       {made !== null && (
         <div className="row">
-          <input className="field grow" aria-label="Link" readOnly value={made.address} onFocus={(event) => event.target.select()} />
+          <input className="field grow" aria-label={texts.link} readOnly value={made.address} onFocus={(event) => event.target.select()} />
           <Button icon="copy" onClick={() => void copy(made.address).catch(showFailure)}>
-            Copy
+            {texts.copy}
           </Button>
         </div>
       )}
       {links.length > 0 && (
-        <ul className="plain-list" aria-label="Links">
+        <ul className="plain-list" aria-label={texts.links}>
           {links.map((link) => (
             <li key={link.id} className="row">
               <span className="grow truncate">
                 {new Date(link.created * 1000).toLocaleString()}
-                {link.writable && " · may work in the project"}
-                {link.id === made?.id && " · new"}
+                {link.writable && texts.mayWorkInTheProject}
+                {link.id === made?.id && texts.new}
               </span>
-              <IconButton small icon="trash" label="Revoke this link" onClick={() => void revoke(link.id).catch(showFailure)} />
+              <IconButton small icon="trash" label={texts.revokeThisLink} onClick={() => void revoke(link.id).catch(showFailure)} />
             </li>
           ))}
         </ul>
       )}
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>{texts.close}</Button>
         <Button look="primary" icon="link" onClick={() => void make().catch(showFailure)}>
-          Make a link
+          {texts.makeALink}
         </Button>
       </div>
     </Dialog>
   );
 }
 
-const OUTCOMES = { new: "is new", updated: "was updated", unchanged: "has everything already" } as const;
+const OUTCOMES = { new: texts.isNew, updated: texts.wasUpdated, unchanged: texts.hasEverythingAlready } as const;
 
 /** Pushes a version to a git remote. Git signs in with the credentials of the server's machine; none are entered here. */
 export function PushDialog({ project, base, onClose }: { project: string; base: Base; onClose(): void }) {
@@ -92,16 +93,16 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
     setSaid(null);
     try {
       const pushed = await projects.push(project, base, remote.trim(), branch.trim());
-      const commits = pushed.versions === 1 ? "1 commit" : `${pushed.versions} commits`;
-      setSaid({ ok: true, text: `The branch ${pushed.branch} ${OUTCOMES[pushed.outcome]}: ${commits}, the newest is ${pushed.commit.slice(0, 10)}.` });
+      const commits = texts.commits(pushed.versions);
+      setSaid({ ok: true, text: texts.theBranchTheNewestIs(pushed.branch, OUTCOMES[pushed.outcome], commits, pushed.commit.slice(0, 10)) });
     } catch (error) {
-      setSaid({ ok: false, text: error instanceof ApiError ? error.message : "The server does not answer; try again later." });
+      setSaid({ ok: false, text: error instanceof ApiError ? error.message : texts.theServerDoesNotAnswer });
     } finally {
       setBusy(false);
     }
   };
   return (
-    <Dialog title="Push to git" onClose={onClose}>
+    <Dialog title={texts.pushToGit} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -109,14 +110,14 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
           if (!busy && remote.trim() !== "") void push();
         }}
       >
-        <p className="muted">One commit for each version that led to the one that is shown. Git signs in with the credentials of the machine that the server runs on.</p>
+        <p className="muted">{texts.oneCommitForEachVersion}</p>
         <label className="stack field-label">
-          Remote
-          <input className="field" placeholder="git@example.org:me/site.git" autoFocus spellCheck={false} value={remote} onChange={(event) => setRemote(event.target.value)} />
+          {texts.remote}
+          <input className="field" placeholder={texts.gitExampleOrgMeSite} autoFocus spellCheck={false} value={remote} onChange={(event) => setRemote(event.target.value)} />
         </label>
         <label className="stack field-label">
-          Branch
-          <input className="field" placeholder="heald/ and the title" spellCheck={false} value={branch} onChange={(event) => setBranch(event.target.value)} />
+          {texts.branch}
+          <input className="field" placeholder={texts.healdAndTheTitle} spellCheck={false} value={branch} onChange={(event) => setBranch(event.target.value)} />
         </label>
         {said !== null && (
           <p className={`note ${said.ok ? "" : "error"}`} role="status">
@@ -125,9 +126,9 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
           </p>
         )}
         <div className="row" style={{ justifyContent: "flex-end" }}>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{texts.close}</Button>
           <Button look="primary" icon="branch" type="submit" disabled={busy || remote.trim() === ""}>
-            {busy ? "Pushing…" : "Push"}
+            {busy ? texts.pushing : texts.push}
           </Button>
         </div>
       </form>

@@ -1,5 +1,6 @@
 /** The chosen variant, large: at three widths, fitted or in full size, with what goes wrong in it. */
 
+import "../style/visual.css";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
@@ -11,6 +12,7 @@ import { Segmented } from "../parts/segmented";
 import { showToast } from "../parts/toasts";
 import { useCommands } from "../shell/commands";
 import { address as addressOf } from "../shell/route";
+import { stage as texts } from "../texts/project";
 import { isRunning, type Prompt, type VariantView } from "../wire/api";
 import { ErrorList } from "./console";
 import { Frame, type LiveEdit, type PreviewMessage } from "./frame";
@@ -52,7 +54,7 @@ interface Props {
   onHandled(style: Readonly<Record<string, string>>): void;
   /** A text was written in place. */
   onTyped(text: string): void;
-  /** An element was moved; whether the source was changed so. */
+  /** Elements were moved; whether the source was changed so. */
   onMoved(moved: Moved): Promise<boolean>;
   /** The selected element is not in the page any more. */
   onLost(): void;
@@ -119,7 +121,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       if (said.heald === "page" && said.path !== "_draft") {
         setMissing(said.missing ? said.path : "");
         onPage(foundPage(pages, said.path));
-      } else if (said.heald === "outside") showToast(`A preview shows the pages of the project only. Outside of it the link opens ${said.address}`);
+      } else if (said.heald === "outside") showToast(texts.aPreviewShowsThePages(said.address));
       else if (said.heald === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.heald === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.heald === "lost") onLost();
@@ -139,14 +141,14 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     setCount(count + 1);
   };
   useCommands([
-    { name: "Preview in full screen", icon: "expand", key: "f", run: () => setFull(!full) },
-    { name: "Preview: desktop width", icon: "desktop", run: () => setDevice("desktop") },
-    { name: "Preview: tablet width", icon: "tablet", run: () => setDevice("tablet") },
-    { name: "Preview: mobile width", icon: "mobile", run: () => setDevice("mobile") },
-    { name: zoom === "fit" ? "Preview: full size" : "Preview: fit to the window", icon: "search", key: "z", run: () => setZoom(zoom === "fit" ? "full" : "fit") },
-    { name: "Reload preview", icon: "reload", key: "r", disabled: address === null, run: reload },
-    { name: "Select and edit", icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
-    { name: layersOpen ? "Hide the layers" : "Show the layers", icon: "layers", disabled: !selecting, run: () => setLayersOpen(!layersOpen) },
+    { name: texts.previewInFullScreen, icon: "expand", key: "f", run: () => setFull(!full) },
+    { name: texts.previewDesktopWidth, icon: "desktop", run: () => setDevice("desktop") },
+    { name: texts.previewTabletWidth, icon: "tablet", run: () => setDevice("tablet") },
+    { name: texts.previewMobileWidth, icon: "mobile", run: () => setDevice("mobile") },
+    { name: zoom === "fit" ? texts.previewFullSize : texts.previewFitToTheWindow, icon: "search", key: "z", run: () => setZoom(zoom === "fit" ? "full" : "fit") },
+    { name: texts.reloadPreview, icon: "reload", key: "r", disabled: address === null, run: reload },
+    { name: texts.selectAndEdit, icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
+    { name: layersOpen ? texts.hideTheLayers : texts.showTheLayers, icon: "layers", disabled: !selecting, run: () => setLayersOpen(!layersOpen) },
   ]);
   const narrow = useNarrow();
   const list = finished && pages.length > 0 && (
@@ -155,40 +157,40 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const tools = (
     <>
       {!narrow && pages.length < 2 && missing === "" && list}
-      <IconButton icon={device} label={`Width: ${device}. Change to ${wider(device)}`} className="width-step" onClick={() => setDevice(wider(device))} />
+      <IconButton icon={device} label={texts.widthChangeTo(device, wider(device))} className="width-step" onClick={() => setDevice(wider(device))} />
       <Segmented
-        label="Width"
+        label={texts.width}
         value={device}
         onChange={setDevice}
         choices={[
-          { value: "desktop", label: "Desktop", icon: "desktop", bare: true },
-          { value: "tablet", label: "Tablet", icon: "tablet", bare: true },
-          { value: "mobile", label: "Mobile", icon: "mobile", bare: true },
+          { value: "desktop", label: texts.desktop, icon: "desktop", bare: true },
+          { value: "tablet", label: texts.tablet, icon: "tablet", bare: true },
+          { value: "mobile", label: texts.mobile, icon: "mobile", bare: true },
         ]}
       />
       <Segmented
-        label="Size"
+        label={texts.size}
         value={zoom}
         onChange={setZoom}
         choices={[
-          { value: "fit", label: "Fit" },
+          { value: "fit", label: texts.fit },
           { value: "full", label: "100 %" },
         ]}
       />
       <span className="grow" />
       {errors.length > 0 && <ErrorList errors={errors} onFix={onFix === null ? null : () => onFix(errors)} />}
-      <IconButton icon="pointer" label="Select and edit" name="Edit" hint="Select and edit (E)" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
-      {selecting && <IconButton icon="layers" label="Layers" name="Layers" aria-pressed={layersOpen} onClick={() => setLayersOpen(!layersOpen)} />}
-      <IconButton icon="reload" label="Reload preview" name="Reload" hint="Reload preview (R)" disabled={address === null} onClick={reload} />
+      <IconButton icon="pointer" label={texts.selectAndEdit} name="Edit" hint={texts.selectAndEditE} aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
+      {selecting && <IconButton icon="layers" label={texts.layers} name="Layers" aria-pressed={layersOpen} onClick={() => setLayersOpen(!layersOpen)} />}
+      <IconButton icon="reload" label={texts.reloadPreview} name="Reload" hint={texts.reloadPreviewR} disabled={address === null} onClick={reload} />
       {address !== null && (
-        <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" data-tip="Open in its own tab">
+        <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label={texts.openInItsOwnTab} data-tip={texts.openInItsOwnTab}>
           <Icon name="open" />
-          <span className="button-name">Open</span>
+          <span className="button-name">{texts.open}</span>
         </a>
       )}
       <IconButton
         icon={full ? "close" : "expand"}
-        label={full ? "Leave full screen (Escape)" : "Full screen (F)"}
+        label={full ? texts.leaveFullScreenEscape : texts.fullScreenF}
         name={full ? "Leave" : "Full screen"}
         aria-pressed={full}
         onClick={() => setFull(!full)}
@@ -196,9 +198,9 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       <span className="bar-rule hide-small" aria-hidden="true" />
       <IconButton
         icon="unload"
-        label="Unload preview"
+        label={texts.unloadPreview}
         name="Unload"
-        hint="Unload preview: ends the scripts of the page. The variant continues to be built."
+        hint={texts.unloadPreviewEndsTheScripts}
         className="hide-small"
         disabled={source === null || stopped}
         onClick={() => setStopped(true)}
@@ -225,13 +227,13 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
           <div className="stage-page">
             {selecting && selection.length === 0 && (
               <p className="stage-hint" role="status">
-                Click an element, or walk with the arrow keys and choose with Enter. Shift adds another one. Escape leaves.
+                {texts.clickAnElementOrWalk}
               </p>
             )}
             <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
               <Frame
                 source={source}
-                title={`Preview of variant ${variant.index + 1}`}
+                title={texts.previewOfVariant(variant.index + 1)}
                 count={count}
                 selecting={selecting}
                 selection={selection}
@@ -251,9 +253,9 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
         <div className="empty grow stage-message">
           {stopped ? (
             <>
-              <p>The preview is unloaded.</p>
+              <p>{texts.thePreviewIsUnloaded}</p>
               <Button icon="reload" onClick={reload}>
-                Reload it
+                {texts.reloadIt}
               </Button>
             </>
           ) : (
@@ -281,7 +283,7 @@ function Notice({ variant, onRetry }: { variant: VariantView; onRetry: (() => vo
       <span className="grow">{errorOf(variant)}</span>
       {onRetry !== null && (
         <Button small icon="reload" onClick={onRetry}>
-          Retry
+          {texts.retry}
         </Button>
       )}
     </div>
@@ -298,19 +300,19 @@ function Waiting({ variant, onRetry }: { variant: VariantView; onRetry: (() => v
     return (
       <>
         <span className="spinner" aria-hidden="true" />
-        <p>The page appears here as it is written.</p>
+        <p>{texts.thePageAppearsHereAs}</p>
       </>
     );
   }
   return (
     <div className="stack failure" role="alert">
       <Icon name="alert" size={24} />
-      <h2>{variant.status === "cancelled" ? "This variant was stopped" : "No page was made"}</h2>
+      <h2>{variant.status === "cancelled" ? texts.thisVariantWasStopped : texts.noPageWasMade}</h2>
       <p>{errorOf(variant)}</p>
-      {isAboutKey(variant) && <a href={addressOf("settings")}>Keys are in the settings</a>}
+      {isAboutKey(variant) && <a href={addressOf("settings")}>{texts.keysAreInTheSettings}</a>}
       {onRetry !== null && (
         <Button look="primary" icon="reload" onClick={onRetry}>
-          Retry
+          {texts.retry}
         </Button>
       )}
     </div>
@@ -341,7 +343,7 @@ function Fitted({ width, framed, zoom, children }: FittedProps) {
   const scale = zoom === "full" ? 1 : Math.min(1, inner.width / frameWidth);
   const left = Math.max(0, (room.width - frameWidth * scale) / 2);
   return (
-    <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room" {...(zoom === "full" ? { tabIndex: 0, role: "group", "aria-label": "Preview in full size" } : {})}>
+    <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room" {...(zoom === "full" ? { tabIndex: 0, role: "group", "aria-label": texts.previewInFullSize } : {})}>
       <div className="fitted-inner" style={{ width: frameWidth, height: inner.height / scale, transform: `scale(${scale})`, top: margin, left }}>
         {children}
       </div>

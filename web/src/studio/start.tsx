@@ -16,6 +16,7 @@ import { closeTour, useTour } from "../shell/first_visit";
 import { useRecent } from "../shell/listed";
 import { address, go } from "../shell/route";
 import { AGENT_STEPS, STUDIO_STEPS, Tour } from "../shell/tour";
+import { start as texts } from "../texts/start";
 import { models, projects, type ProjectView, studio, type StudioView } from "../wire/api";
 import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
@@ -33,12 +34,12 @@ type Mode = "design" | "assist";
 
 /** Windows that a page on the web can be captured in; 0 is both of the usual ones. */
 const WIDTHS = [
-  [0, "Desktop and phone"],
-  [1920, "1920 px wide"],
-  [1440, "1440 px wide"],
-  [1280, "1280 px wide"],
-  [768, "768 px wide"],
-  [390, "390 px wide"],
+  [0, texts.desktopAndPhone],
+  [1920, texts.px1920PxWide],
+  [1440, texts.px1440PxWide],
+  [1280, texts.px1280PxWide],
+  [768, texts.px768PxWide],
+  [390, texts.px390PxWide],
 ] as const;
 
 export interface Written {
@@ -68,16 +69,16 @@ export function Start() {
     <>
       <div className="start">
         <div className="start-head">
-          <h1>{activeMode === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
-          <p className="muted">{activeMode === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
+          <h1>{activeMode === "design" ? texts.whatShallWeBuild : texts.whatShallWeWorkOn}</h1>
+          <p className="muted">{activeMode === "design" ? leadOf(pictures) : texts.askOrLetAnAgent}</p>
           {!noStudio && (
             <Segmented
-              label="What to do"
+              label={texts.whatToDo}
               value={activeMode}
               onChange={setMode}
               choices={[
-                { value: "design", label: "Build a page", icon: "grid" },
-                { value: "assist", label: "Assistant", icon: "chat" },
+                { value: "design", label: texts.buildAPage, icon: "grid" },
+                { value: "assist", label: texts.assistant, icon: "chat" },
               ]}
             />
           )}
@@ -98,8 +99,8 @@ export function Start() {
 
 function leadOf(pictures: boolean): string {
   return pictures
-    ? "A screenshot or a sketch becomes a page, here on this machine."
-    : "A screenshot, a sketch, an address or a sentence: several models build it side by side.";
+    ? texts.aScreenshotOrASketch
+    : texts.aScreenshotASketchAn;
 }
 
 function Design({ offer, text, setText, attachments, setAttachments }: Written & { offer: StudioView | null }) {
@@ -158,8 +159,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         roles
         pages={plan.eachPage}
         autoFocus
-        label="What to build"
-        placeholder={noWords ? "Paste or drop a screenshot, paste the code of a page, or enter its address…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
+        label={texts.whatToBuild}
+        placeholder={noWords ? texts.pasteOrDropAScreenshot : texts.describeAPagePasteA}
         accept="image/*,video/*,text/*,application/pdf,.html,.htm,.svg,.json,.csv,.tsv,.md,.log,.txt,.pdf"
         text={text}
         onText={setText}
@@ -170,13 +171,13 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         submit={
           <Button look="primary" disabled={plan.empty || busy || refused || away || offer === null} onClick={() => void create()}>
             {busy ? <span className="spinner" aria-hidden="true" /> : null}
-            {imports ? "Import" : "Build"}
+            {imports ? texts.import : texts.build}
           </Button>
         }
       >
         {!imports && (
           <>
-            <select className="select" aria-label="Stack" value={plan.stack} onChange={(event) => setStack(event.target.value)}>
+            <select className="select" aria-label={texts.stack} value={plan.stack} onChange={(event) => setStack(event.target.value)}>
               {plan.stacks.map((candidate) => (
                 <option key={candidate.name} value={candidate.name}>
                   {candidate.label}
@@ -187,7 +188,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             {plan.canDraft && <DraftSwitch checked={draft} onChange={setDraft} />}
             {plan.canHint && <PictureHint hint={hint} onChange={setHint} />}
             <label className="row variants-count">
-              <span className="faint">Variants</span>
+              <span className="faint">{texts.variants}</span>
               <select className="select" value={plan.variants} onChange={(event) => setVariants(Number(event.target.value))}>
                 {[1, 2, 3, 4, 5, 6].map((count) => (
                   <option key={count} value={count}>
@@ -199,12 +200,12 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             {plan.several && plan.stack !== "svg" && (
               <label className="row">
                 <input type="checkbox" checked={eachPage} onChange={(event) => setEachPage(event.target.checked)} />
-                <span className="faint">Each picture a page</span>
+                <span className="faint">{texts.eachPictureAPage}</span>
               </label>
             )}
             {prompt.url !== undefined && (
               <>
-                <select className="select" aria-label="Width of the captured page" value={width} onChange={(event) => setWidth(Number(event.target.value))}>
+                <select className="select" aria-label={texts.widthOfTheCapturedPage} value={width} onChange={(event) => setWidth(Number(event.target.value))}>
                   {WIDTHS.map(([value, label]) => (
                     <option key={value} value={value}>
                       {label}
@@ -213,13 +214,13 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 </select>
                 <label className="row">
                   <input type="checkbox" checked={whole} onChange={(event) => setWhole(event.target.checked)} />
-                  <span className="faint">Whole page</span>
+                  <span className="faint">{texts.wholePage}</span>
                 </label>
               </>
             )}
             {!noWords && systems.value !== null && systems.value.length > 0 && (
-              <select className="select" aria-label="Design system" value={design?.id ?? ""} onChange={(event) => setSystem(event.target.value)}>
-                <option value="">No design system</option>
+              <select className="select" aria-label={texts.designSystem} value={design?.id ?? ""} onChange={(event) => setSystem(event.target.value)}>
+                <option value="">{texts.noDesignSystem}</option>
                 {systems.value.map((design) => (
                   <option key={design.id} value={design.id}>
                     {design.name}
@@ -230,7 +231,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
           </>
         )}
         {!noWords && !imports && canRecord() && <Recorder onRecorded={(file) => void attach(file)} />}
-        {imports && <span className="faint">The page becomes version 1 unchanged. No model is called.</span>}
+        {imports && <span className="faint">{texts.thePageBecomesVersion1}</span>}
       </Box>
       {attachments
         .filter((attachment) => attachment.kind === "video")
@@ -241,7 +242,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         <p className="note warning" role="alert">
           <Icon name="alert" size={14} />
           <span>
-            Reading a design from Figma needs a token. <a href={address("settings")}>Set a Figma token</a>, or attach the frame as a picture.
+            {texts.readingADesignFromFigma} <a href={address("settings")}>{texts.setAFigmaToken}</a>{texts.orAttachTheFrameAs}
           </span>
         </p>
       ) : (
@@ -258,8 +259,8 @@ function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords
     <p className={`note ${refused ? "warning" : ""}`} data-testid="no-key" role={refused ? "alert" : undefined}>
       <Icon name={refused ? "alert" : "info"} size={14} />
       <span>
-        {refused ? "Words alone cannot be built here: attach a screenshot. " : "Pictures only: the converter that comes with Heald turns screenshots into pages. "}
-        <a href={address("settings")}>Set a provider's key</a> to build from words.
+        {refused ? texts.wordsAloneCannotBeBuilt : texts.picturesOnlyTheConverterThat}
+        <a href={address("settings")}>{texts.setAProvidersKey}</a> {texts.toBuildFromWords}
       </span>
     </p>
   );
@@ -273,12 +274,12 @@ function RecentProjects() {
   if (recent === null || recent.projects.length === 0) return null;
   return (
     <section className="start-section" aria-labelledby="recent">
-      <h2 id="recent">Recent projects</h2>
+      <h2 id="recent">{texts.recentProjects}</h2>
       <div className="project-grid">
         {recent.projects.slice(0, MOST).map((project) => (
           <a key={project.id} className="project-card" href={address("project", project.id)}>
             <Thumbnail project={project} isLoaded={recent !== earlier} />
-            <span className="truncate">{project.title || "Untitled"}</span>
+            <span className="truncate">{project.title || texts.untitled}</span>
             <span className="faint">{ago(project.updated)}</span>
           </a>
         ))}
@@ -312,7 +313,7 @@ function Examples({ examples, pictures, onChoose }: Props) {
   if (examples.length === 0) return null;
   return (
     <section className="start-section" aria-labelledby="examples">
-      <h2 id="examples">{pictures ? "Screenshots to try it with" : "Examples"}</h2>
+      <h2 id="examples">{pictures ? texts.screenshotsToTryItWith : texts.examples}</h2>
       <div className="examples">
         {examples.map((example) => (
           <button key={example.name} type="button" className="example" onClick={() => onChoose(example)}>

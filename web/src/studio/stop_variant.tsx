@@ -1,5 +1,6 @@
 import { IconButton } from "../parts/button";
 import { showFailure } from "../parts/toasts";
+import { stopVariant as texts } from "../texts/project";
 import { type Base, isRunning, projects, type VariantView } from "../wire/api";
 
 interface Props {
@@ -16,5 +17,5 @@ export function StopVariant({ project, base, variant, away, onActed }: Props) {
   const stop = () => {
     projects.act(project, base, "cancel").then(onActed).catch(showFailure);
   };
-  return <IconButton small icon="stop" look="danger" label={`Stop variant ${variant.index + 1}`} className="only-small" disabled={away} onClick={stop} />;
+  return <IconButton small icon="stop" look="danger" label={texts.stopVariant(variant.index + 1)} className="only-small" disabled={away} onClick={stop} />;
 }

@@ -3,17 +3,18 @@
 import { Thread } from "../chat/thread";
 import { useFollowed } from "../live/hooks";
 import { Icon } from "../parts/icon";
+import { talk as texts } from "../texts/project";
 import type { ProjectView, VariantView, VersionView } from "../wire/api";
 import { withoutSteps } from "./steps";
 
 const MADE = {
   create: "",
   update: "",
-  import: "Nobody has asked for a change yet. Describe one below, or press E and click what to change.",
-  edit: "This version was edited by hand.",
-  restore: "This version is an earlier one, restored.",
+  import: texts.nobodyHasAskedForA,
+  edit: texts.thisVersionWasEditedBy,
+  restore: texts.thisVersionIsAnEarlier,
 } as const;
-const KINDS = { create: "Created", import: "Imported", update: "Changed", edit: "Edited by hand", restore: "Restored" } as const;
+const KINDS = { create: texts.created, import: texts.imported, update: texts.changed, edit: texts.editedByHand, restore: texts.restored } as const;
 
 interface Props {
   project: ProjectView;
@@ -32,7 +33,7 @@ export function Talk({ project, version, variant, onOpen }: Props) {
   return (
     <div className="talk">
       {before.length + beside.length > 0 && (
-        <ol className="points" aria-label="Earlier in this conversation">
+        <ol className="points" aria-label={texts.earlierInThisConversation}>
           {before.map((point) => (
             <Point key={point.id} version={point} onOpen={onOpen} />
           ))}
@@ -43,7 +44,7 @@ export function Talk({ project, version, variant, onOpen }: Props) {
       )}
       {nothing ? <div className="empty grow">{MADE[version.kind]}</div> : <Thread session={variant.session} followed={followed} display={withoutSteps} />}
       {after.length > 0 && (
-        <ol className="points after" aria-label="Later in this conversation">
+        <ol className="points after" aria-label={texts.laterInThisConversation}>
           {after.map((point) => (
             <Point key={point.id} version={point} branch={after.length > 1} onOpen={onOpen} />
           ))}

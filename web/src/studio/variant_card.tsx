@@ -8,6 +8,8 @@ import { Button, IconButton } from "../parts/button";
 import { duration, inPlainWords, money, tokens, wholePercent } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
+import { variantCard as texts } from "../texts/project";
+import { statusText } from "../texts/statuses";
 import { isRunning, projects, type VariantView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 import { QuestionBadge } from "./question_badge";
@@ -15,7 +17,7 @@ import { useSource } from "./source";
 
 /** Milliseconds between two pictures of a page that grows: not of all at once. */
 const PAUSE = 320;
-const STAGGER = 25;
+const STAGGER = 10;
 
 interface Props {
   project: string;
@@ -59,14 +61,14 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
         onClick={() => onChoose(variant.index)}
       >
         <span className="variant-thumb" aria-hidden="true">
-          {source !== null && <Frame inert source={source} title={`Variant ${number}`} pause={pause} onWaiting={setWaiting} />}
+          {source !== null && <Frame inert source={source} title={texts.variant(number)} pause={pause} onWaiting={setWaiting} />}
           {(source === null || waiting) && <span className="variant-blank">{icon}</span>}
           <kbd>{number}</kbd>
         </span>
         <span className="variant-about">
           <span className="row variant-line">
             <Status variant={variant} />
-            <span className="unseen">{`Variant ${number}, ${variant.status}: `}</span>
+            <span className="unseen">{texts.variantNumber(number, statusText(variant.status))}</span>
             <span className="truncate grow">{nameOf(version, label)}</span>
           </span>
           <span className="variant-figures numeric">
@@ -80,36 +82,36 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
       </button>
       {tries.length > 1 && (
         <span className="variant-tries">
-          <Steps noun="Try" number={at + 1} count={tries.length} disabled={away} onPrevious={stepTo(tries[at - 1])} onNext={stepTo(tries[at + 1])} />
+          <Steps noun={texts.try} number={at + 1} count={tries.length} disabled={away} onPrevious={stepTo(tries[at - 1])} onNext={stepTo(tries[at + 1])} />
         </span>
       )}
       <span className={`variant-actions row ${running ? "running" : ""}`}>
         {asked && running && (
-          <Button small look="danger" icon="stop" aria-label={`Cancel variant ${number}`} disabled={away} onClick={() => act("cancel")}>
-            Cancel
+          <Button small look="danger" icon="stop" aria-label={texts.stopVariant(number)} disabled={away} onClick={() => act("cancel")}>
+            {texts.stop}
           </Button>
         )}
         {asked && !running && (
           <IconButton
             small
             icon="reload"
-            label={`Retry variant ${number}`}
-            hint={variant.status === "completed" ? `Retry variant ${number}. This page is kept.` : `Retry variant ${number}`}
+            label={texts.retryVariant(number)}
+            hint={variant.status === "completed" ? texts.retryVariantThisPageIs(number) : texts.retryVariant(number)}
             disabled={away}
             onClick={() => act("retry")}
           />
         )}
-        {removable && !running && <IconButton small icon="trash" label={`Remove variant ${number}`} hint={`Remove variant ${number}. It can be undone.`} disabled={away} onClick={() => act("remove")} />}
+        {removable && !running && <IconButton small icon="trash" label={texts.removeVariant(number)} hint={texts.removeVariantItCanBe(number)} disabled={away} onClick={() => act("remove")} />}
       </span>
     </div>
   );
 });
 
-const MADE = { create: "", import: "Imported", update: "", edit: "Edited by hand", restore: "Restored" } as const;
+const MADE = { create: "", import: texts.imported, update: "", edit: texts.editedByHand, restore: texts.restored } as const;
 
 /** Who made it: a model, or a person. */
 function nameOf(version: VersionView, label: string): string {
-  return MADE[version.kind] || label || "Variant";
+  return MADE[version.kind] || label || texts.variantLabel;
 }
 
 function Status({ variant }: { variant: VariantView }) {
@@ -138,21 +140,21 @@ function Mark({ variant }: { variant: VariantView }) {
     case "limit":
       return (
         <span className="badge warn" title={errorOf(variant)}>
-          Not complete
+          {texts.notComplete}
         </span>
       );
     case "failed":
       return (
         <span className="badge bad" title={errorOf(variant)}>
-          Failed
+          {texts.failed}
         </span>
       );
     case "cancelled":
-      return <span className="badge">Stopped</span>;
+      return <span className="badge">{texts.stopped}</span>;
     case "completed":
       return variant.note ? (
         <span className="badge warn" title={variant.note}>
-          {variant.note === "Nothing was changed." ? "No change" : "Note"}
+          {variant.note === "Nothing was changed." ? texts.noChange : texts.note}
         </span>
       ) : null;
     default:
@@ -164,11 +166,11 @@ function Mark({ variant }: { variant: VariantView }) {
 export function errorOf(variant: VariantView): string {
   switch (variant.status) {
     case "limit":
-      return `Not complete. ${inPlainWords(variant.note ?? "")}`.trim();
+      return texts.notCompleteReason(inPlainWords(variant.note ?? "")).trim();
     case "failed":
-      return inPlainWords(variant.error?.message ?? "It failed.");
+      return inPlainWords(variant.error?.message ?? texts.itFailed);
     case "cancelled":
-      return "It was stopped before it was done.";
+      return texts.itWasStoppedBeforeIt;
     default:
       return variant.note ?? "";
   }
@@ -177,7 +179,7 @@ export function errorOf(variant: VariantView): string {
 function Overall({ variant }: { variant: VariantView }) {
   if (variant.score === null) return null;
   return (
-    <span className="badge accent" title={variant.draft_score ? "How close the draft was to the picture, and how close it is now" : "How close it is to the picture"}>
+    <span className="badge accent" title={variant.draft_score ? texts.howCloseTheDraftWas : texts.howCloseItIsTo}>
       {variant.draft_score && `${wholePercent(variant.draft_score.overall)} → `}
       {wholePercent(variant.score.overall)}
     </span>
@@ -187,7 +189,7 @@ function Overall({ variant }: { variant: VariantView }) {
 function Time({ variant }: { variant: VariantView }) {
   const start = seconds(variant.started);
   const end = seconds(variant.ended);
-  if (start === null) return isRunning(variant) ? <span>waiting</span> : null;
+  if (start === null) return isRunning(variant) ? <span>{texts.waiting}</span> : null;
   return end === null ? <Elapsed since={start} /> : <span>{duration(Math.max(0, end - start) * 1000)}</span>;
 }
 
@@ -195,8 +197,8 @@ function Spent({ variant }: { variant: VariantView }) {
   const used = totalOf(variant.usage);
   return (
     <>
-      {used !== null && used > 0 && <span>{tokens(used)} tok</span>}
-      {variant.cost_usd === null && variant.model !== "" && variant.ended !== null && <span>cost unknown</span>}
+      {used !== null && used > 0 && <span>{texts.tok(tokens(used))}</span>}
+      {variant.cost_usd === null && variant.model !== "" && variant.ended !== null && <span>{texts.costUnknown}</span>}
       {variant.cost_usd !== null && variant.cost_usd > 0 && <span>{money(variant.cost_usd)}</span>}
     </>
   );

@@ -18,7 +18,7 @@ import type { EventSocket, Follower } from "../socket.js";
 import { DelegateIndex } from "./delegates.js";
 import { ListenerMap } from "./listeners.js";
 import { ChangePublisher, type Pacing } from "./publisher.js";
-import { type OutgoingMessage, SendQueue } from "./send_queue.js";
+import { type OutgoingMessage, type QueueStorage, SendQueue } from "./send_queue.js";
 
 /** A session that is followed. It is replaced at every change; its conversation is the same object as long as it grows. */
 export interface Followed {
@@ -32,6 +32,10 @@ export interface Followed {
 export interface LiveStoreOptions extends Pacing {
   /** Sessions that nobody follows and that stay in memory, so that going back to one shows it at once. 16 by default. */
   idleSessions?: number;
+  /** Where the messages to a session are stored that the server has not accepted yet. By default they are in memory only. */
+  outboxStorage?(session: string): QueueStorage<OutgoingMessage>;
+  /** Called when the server has accepted a message, also one that an earlier run of the program stored. */
+  onSent?(message: OutgoingMessage): void;
 }
 
 const IDLE_SESSIONS = 16;
@@ -58,7 +62,7 @@ export class LiveStore {
 
   constructor(
     private readonly client: HealdClient,
-    options: LiveStoreOptions = {},
+    private readonly options: LiveStoreOptions = {},
   ) {
     this.idleSessions = options.idleSessions ?? IDLE_SESSIONS;
     this.socket = client.createSocket();
@@ -132,10 +136,11 @@ export class LiveStore {
 
   /**
    * Send a message behind those of the session that still wait. While the server cannot be reached it waits in the
-   * outbox, and is accepted once. Returns false if it was removed from the outbox. A refusal is raised.
+   * outbox, and is accepted once. Returns false if it was removed from the outbox. A refusal is raised. `draft` is
+   * stored with the message, for `onSent`.
    */
-  send(session: string, content: string | Content, whenBusy: WhenBusy = "queue"): Promise<boolean> {
-    return this.outbox(session).deliver({ content, whenBusy });
+  send(session: string, content: string | Content, whenBusy: WhenBusy = "queue", draft?: unknown): Promise<boolean> {
+    return this.outbox(session).deliver({ content, whenBusy, ...(draft === undefined ? {} : { draft }) });
   }
 
   /** The messages to a session that the server has not accepted yet. */
@@ -147,6 +152,9 @@ export class LiveStore {
         await this.client.sessions.send(session, message.content, { whenBusy: message.whenBusy, requestId });
       },
       repeats: (error) => error instanceof ApiError && error.code === "unreachable",
+      ...(this.options.outboxStorage === undefined ? {} : { storage: this.options.outboxStorage(session) }),
+      ...(this.options.onSent === undefined ? {} : { onSent: this.options.onSent }),
+      resumes: true,
     });
     this.outboxes.set(session, outbox);
     return outbox;

@@ -11,6 +11,8 @@ import type { WhenBusy } from "../sessions.js";
 export interface OutgoingMessage {
   content: string | Content;
   whenBusy: WhenBusy;
+  /** Data of the program that is stored with the message, such as the draft that it was made from. */
+  draft?: unknown;
 }
 
 export interface QueueEntry<T> {
@@ -35,6 +37,10 @@ export interface SendQueueOptions<T> {
   /** Whether an entry that failed with this error waits and is sent again. By default none does. */
   repeats?(error: unknown): boolean;
   storage?: QueueStorage<T>;
+  /** Whether an entry that was on its way when the program ended is sent again with its id. By default a person decides. */
+  resumes?: boolean;
+  /** Called when an entry was sent, also with one that an earlier run of the program stored. */
+  onSent?(content: T): void;
   /** Whether entries are sent from the beginning; else after `open`. True by default. */
   isOpen?: boolean;
 }
@@ -118,6 +124,7 @@ export class SendQueue<T> {
     this.options.send(entry).then(
       () => {
         this.replace(this.entries.filter((candidate) => candidate.id !== entry.id));
+        this.options.onSent?.(entry.content);
         this.outcomeOf(entry.id)?.resolve(true);
         this.sendNext();
       },
@@ -160,6 +167,7 @@ export class SendQueue<T> {
 
   private restored(entry: QueueEntry<T>): QueueEntry<T> {
     const id = ++this.lastId;
-    return entry.status === "sending" ? { ...entry, id, status: "failed", reason: INTERRUPTED } : { ...entry, id };
+    if (entry.status !== "sending") return { ...entry, id };
+    return this.options.resumes === true ? { ...entry, id, status: "waiting" } : { ...entry, id, status: "failed", reason: INTERRUPTED };
   }
 }

@@ -1,6 +1,7 @@
 """Describes events in one line each."""
 
 from heald.commands.amounts import format_seconds, format_usd
+from heald.commands.status_text import status_text
 from heald.commands.terminal import GREEN, RED, Colours
 from heald.commands.text_columns import truncate
 from heald.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
@@ -11,7 +12,7 @@ from heald.tools.sanitize import sanitize_text
 from heald.tools.tool_output import HOOK_DATA, HOOK_FAILED, HOOK_REFUSED
 
 _ENDS = {
-    "cancelled": "cancelled; what was done until then is kept",
+    "cancelled": "stopped; what was done until then is kept",
     "limit": "stopped by a limit; what was done until then is kept",
     "failed": "failed",
 }
@@ -25,7 +26,7 @@ def call_line(call: ToolCompleted | ToolFailed, asked: str, paint: Colours) -> s
     if isinstance(call, ToolCompleted) and (is_failed_command or call.summary.endswith(HOOK_FAILED)):
         mark, colour = "✗", RED
     elif isinstance(call, ToolFailed):
-        mark, colour, text = "✗", RED, f"{call.status}: {call.summary}"
+        mark, colour, text = "✗", RED, f"{status_text(call.status)}: {call.summary}"
     line = sanitize_text(f"{call.name} {asked} ({format_seconds(call.duration_ms / 1000)}) {text}")
     return f"{paint(mark, colour)} {' '.join(line.split())}"
 

@@ -16,6 +16,9 @@ import pytest_asyncio
 from page_support import BUILT, HOST, OpenPage, Visit, empty_server, visiting
 from playwright.async_api import Browser
 
+PIECE = "96"
+"""Characters in a delta of the quick models: with 12 of them a page is built with twice the processor time."""
+
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -41,7 +44,7 @@ def address(workspace: Path) -> Generator[str]:
     if not BUILT.is_file():
         pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
     data = workspace.parent / "data"
-    command = [sys.executable, str(HOST), "--data", str(data), "--workspace", str(workspace)]
+    command = [sys.executable, str(HOST), "--data", str(data), "--workspace", str(workspace), "--piece", PIECE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"HEALD_TOKEN": "t" * 32}) as server:
         assert server.stdout is not None
         ready = json.loads(server.stdout.readline())

@@ -1,6 +1,7 @@
 """What tests of the page share: where things lie, and a person who uses it."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -89,6 +90,25 @@ class Visit:
         await page.get_by_label("Variants").select_option(str(variants))
         await page.get_by_role("button", name="Build", exact=True).click()
         await expect(page.get_by_role("group", name="Variants")).to_be_visible()
+
+    async def open_built(
+        self, text: str, variants: int = 2, models: Sequence[str] = ("quick", "calm", "bright")
+    ) -> None:
+        """Show a project that another client has built. That takes a third of what `build` and `built` do."""
+        body = {
+            "prompt": {"text": text},
+            "stack": "html_css",
+            "variants": variants,
+            "models": [f"scripted/{model}" for model in models],
+        }
+        async with connect(self.address) as client:
+            async with client.post("/projects", json=body) as answer:
+                assert answer.status == 201, await answer.text()
+                project: str = (await answer.json())["id"]
+            await until_built(client, project)
+        await self.page.evaluate("project => { location.hash = `#/project/${project}` }", project)
+        await self.built(variants)
+        await expect(self.page.locator(".stage iframe.shown")).to_have_count(1)
 
     @property
     def log(self) -> Locator:
@@ -200,10 +220,27 @@ class OpenPage:
         await empty_server(self._address)
 
 
+def connect(address: str) -> aiohttp.ClientSession:
+    """A client of the server at the address of its page."""
+    url, _, token = address.partition("/#token=")
+    return aiohttp.ClientSession(url, headers={"Authorization": f"Bearer {token}"})
+
+
+async def until_built(client: aiohttp.ClientSession, project: str) -> None:
+    """Wait until no variant of a project is at work."""
+    async with asyncio.timeout(LONG / 1000), client.get(f"/projects/{project}/events") as stream:
+        async for line in stream.content:
+            if line.startswith(b"data: "):
+                versions = json.loads(line[6:])["project"]["versions"]
+                statuses = {variant["status"] for version in versions for variant in version["variants"]}
+                if statuses.isdisjoint({"queued", "running"}):
+                    return
+    raise AssertionError("the events of the project ended first")
+
+
 async def empty_server(address: str) -> None:
     """Delete all projects and sessions, also those at work: the start of the page shows and runs them."""
-    url, _, token = address.partition("/#token=")
-    async with aiohttp.ClientSession(url, headers={"Authorization": f"Bearer {token}"}) as client:
+    async with connect(address) as client:
         for kind in ("projects", "sessions"):
             async with client.get(f"/{kind}") as answer:
                 listed: list[dict[str, str]] = (await answer.json())[kind]

@@ -10,8 +10,7 @@ def column(visit: Visit, number: int) -> FrameLocator:
 
 async def test_a_part_of_one_variant_is_copied_to_another(visit: Visit) -> None:
     page = visit.page
-    await visit.build("build it", variants=2, models=["quick", "calm"])
-    await visit.built(2)
+    await visit.open_built("build it", variants=2, models=["quick", "calm"])
     await page.get_by_role("button", name="Side by side").click()
     first, second = column(visit, 1), column(visit, 2)
     await expect(first.locator("h1")).to_be_visible()

@@ -26,8 +26,7 @@ async def send_change(visit: Visit, text: str) -> dict[str, Any]:
 
 
 async def test_a_change_is_made_by_the_model_of_the_variant(visit: Visit) -> None:
-    await visit.build("Build a page", variants=1, models=("calm",))
-    await visit.built(1)
+    await visit.open_built("Build a page", variants=1, models=("calm",))
     await expect(models_button(visit)).to_have_text("Models: Calm")
     await expect(visit.page.get_by_test_id("change-price")).to_have_text("price unknown")
     assert await visit.axe() == []
@@ -38,8 +37,7 @@ async def test_a_change_is_made_by_the_model_of_the_variant(visit: Visit) -> Non
 
 async def test_another_model_is_chosen_at_the_box_and_remembered(visit: Visit) -> None:
     page = visit.page
-    await visit.build("Build a page", variants=1, models=("calm",))
-    await visit.built(1)
+    await visit.open_built("Build a page", variants=1, models=("calm",))
     await models_button(visit).click()
     menu = page.get_by_role("dialog", name="Choose models")
     await expect(menu.get_by_role("menuitemradio", name="As this variant")).to_have_attribute("aria-checked", "true")
@@ -56,8 +54,7 @@ async def test_another_model_is_chosen_at_the_box_and_remembered(visit: Visit) -
 
 async def test_the_menu_of_models_is_on_the_screen_of_a_phone(visit: Visit) -> None:
     page = visit.page
-    await visit.build("Build a page", variants=1, models=("calm",))
-    await visit.built(1)
+    await visit.open_built("Build a page", variants=1, models=("calm",))
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.get_by_role("tab", name="Chat").click()
     await models_button(visit).click()

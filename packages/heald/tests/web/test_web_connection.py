@@ -25,8 +25,7 @@ async def test_everything_is_asked_for_once_when_the_page_is_opened(first_visit:
 
 async def test_a_deleted_project_is_no_longer_a_recent_one(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page to delete", variants=1)
-    await visit.built(1)
+    await visit.open_built("A page to delete", variants=1)
     await page.evaluate("location.hash = '#/'")
     await expect(page.locator(".project-card")).to_contain_text("A page to delete")
     await page.get_by_role("button", name="More for A page to delete").click()
@@ -60,8 +59,7 @@ async def test_what_could_not_be_fetched_is_fetched_again(first_visit: Visit) ->
 async def test_what_was_listed_stays_while_the_server_does_not_answer(first_visit: Visit) -> None:
     page = first_visit.page
     first_visit.expected.append("ERR_FAILED")
-    await first_visit.build("A page that stays", variants=1)
-    await first_visit.built(1)
+    await first_visit.open_built("A page that stays", variants=1)
     await page.evaluate("location.hash = '#/sessions'")
     entry = page.locator(".entry").filter(has_text="A page that stays")
     await expect(entry).to_be_visible()
@@ -72,7 +70,7 @@ async def test_what_was_listed_stays_while_the_server_does_not_answer(first_visi
     await expect(entry).to_be_visible()
 
 
-async def test_a_message_whose_response_was_lost_arrives_once(visit: Visit) -> None:
+async def test_a_message_whose_response_was_lost_arrives_once_also_after_a_reload(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("ERR_FAILED")
     await visit.ask("markdown please")
@@ -90,6 +88,8 @@ async def test_a_message_whose_response_was_lost_arrives_once(visit: Visit) -> N
     waiting = page.get_by_role("list", name="Waiting requests")
     await expect(waiting).to_contain_text("The server cannot be reached.")
     await expect(page.get_by_label("Message", exact=True)).to_have_value("the second message")
+    await page.reload()
+    await expect(waiting).to_contain_text("The server cannot be reached.")
     await page.unroute_all()
     await expect(waiting).to_have_count(0)
     await expect(page.get_by_label("Message", exact=True)).to_have_value("")

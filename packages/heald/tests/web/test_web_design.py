@@ -8,8 +8,7 @@ SHEET = b":root { --brand: #0f766e; --page: #ffffff; --radius: 8px } .dark { --p
 
 async def test_a_design_is_read_corrected_and_stored_and_the_page_is_scored(visit: Visit) -> None:
     page = visit.page
-    await visit.build("build it", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("build it", variants=1, models=["quick"])
     await page.get_by_role("button", name="Design system", exact=True).click()
     panel = page.get_by_role("region", name="Design system", exact=True)
     await expect(panel).to_contain_text("once the variant is done and the design system has values")

@@ -67,8 +67,7 @@ async def test_words_that_are_written_while_a_message_is_sent_stay(visit: Visit)
 async def test_a_change_that_fails_stays_with_the_one_behind_it(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("503")
-    await visit.build("a landing page", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("a landing page", variants=1, models=["quick"])
     versions = re.compile(r"/projects/[^/]+/versions$")
     body = '{"error": {"code": "overloaded", "message": "The server is full."}}'
     await page.route(versions, lambda route: route.fulfill(status=503, content_type="application/json", body=body))

@@ -8,8 +8,7 @@ from playwright.async_api import expect
 
 async def test_the_focus_returns_from_dialogs(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page for the keyboard", variants=1)
-    await visit.built(1)
+    await visit.open_built("A page for the keyboard", variants=1)
     for name in ("Share", "Rename"):
         button = page.get_by_role("button", name=name, exact=True)
         await button.focus()
@@ -26,8 +25,7 @@ async def test_the_focus_returns_from_dialogs(visit: Visit) -> None:
 
 async def test_the_focus_returns_from_menus_and_from_what_they_open(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page with menus", variants=1)
-    await visit.built(1)
+    await visit.open_built("A page with menus", variants=1)
     button = page.get_by_role("button", name="Download")
     await button.focus()
     await page.keyboard.press("Enter")
@@ -51,8 +49,7 @@ async def test_the_focus_returns_from_menus_and_from_what_they_open(visit: Visit
 
 async def test_the_menu_of_projects_gets_the_focus_and_gives_it_back(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page in the menu", variants=1)
-    await visit.built(1)
+    await visit.open_built("A page in the menu", variants=1)
     await page.get_by_role("button", name="Projects and sessions").focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("button", name="Close menu")).to_be_focused()

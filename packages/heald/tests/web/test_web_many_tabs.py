@@ -29,8 +29,7 @@ async def second_tab(page: Page) -> Page:
 
 async def test_a_project_that_is_deleted_in_one_tab_is_not_shown_in_another(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A bakery", 1, ["quick"])
-    await visit.built(1)
+    await visit.open_built("A bakery", 1, ["quick"])
     tab = await second_tab(page)
     name = page.url.rpartition("/")[2]
     await page.evaluate("location.hash = '#/settings'")
@@ -77,8 +76,7 @@ async def test_a_server_on_this_machine_is_there_without_a_network(first_visit: 
 async def test_the_code_of_a_low_window_stays_above_the_box_for_changes(first_visit: Visit) -> None:
     """As a window of 1280 by 800 is at a zoom of 200 %."""
     page = first_visit.page
-    await first_visit.build("A bakery", 1, ["quick"])
-    await first_visit.built(1)
+    await first_visit.open_built("A bakery", 1, ["quick"])
     await page.set_viewport_size({"width": 640, "height": 400})
     await page.get_by_role("tab", name="Code").click()
     await expect(page.locator(".cm-editor")).to_be_visible()

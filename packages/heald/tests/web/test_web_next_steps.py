@@ -6,8 +6,7 @@ from playwright.async_api import expect
 
 async def test_a_suggested_step_is_sent_with_two_clicks(visit: Visit) -> None:
     page = visit.page
-    await visit.build("Build a page", variants=1)
-    await visit.built(1)
+    await visit.open_built("Build a page", variants=1)
     steps = page.get_by_role("list", name="Suggested next steps")
     await expect(steps.get_by_role("button")).to_have_text(["Change the headline", "Add a footer"])
     await expect(visit.log).to_contain_text("Done: a header")

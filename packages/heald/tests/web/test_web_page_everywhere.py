@@ -141,8 +141,7 @@ async def begin(visit: Visit, group: str) -> None:
         await visit.ask("write notes please")
         await visit.done()
     elif group == "studio":
-        await visit.build("a landing page")
-        await visit.built()
+        await visit.open_built("a landing page")
 
 
 async def show(visit: Visit, view: str) -> None:

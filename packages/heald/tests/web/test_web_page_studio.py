@@ -36,12 +36,12 @@ async def test_the_page_is_seen_while_it_is_written(visit: Visit) -> None:
     assert (await frame.get_attribute("src") or "").endswith("/_draft")
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*running"))).to_be_visible()
     await page.get_by_role("group", name="Variants").hover()
-    await page.get_by_role("button", name="Cancel variant 1").click()
-    await expect(page.get_by_role("button", name=re.compile("^Variant 1.*cancelled"))).to_be_visible()
+    await page.get_by_role("button", name="Stop variant 1").click()
+    await expect(page.get_by_role("button", name=re.compile("^Variant 1.*stopped"))).to_be_visible()
     await page.get_by_role("button", name="Retry variant 1").press("Enter")  # a click may miss what moves as it ends
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*running"))).to_be_visible()
     assert await page.get_by_label("Version", exact=True).locator("option").count() == 1
-    await page.get_by_role("button", name="Cancel variant 1").click()
+    await page.get_by_role("button", name="Stop variant 1").click()
 
 
 async def test_a_variant_that_a_limit_cut_off_is_marked_as_not_complete(visit: Visit) -> None:
@@ -86,8 +86,7 @@ async def test_pictures_are_pasted_dropped_and_picked(first_visit: Visit) -> Non
 
 async def test_an_element_is_pointed_at_and_changed(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a landing page")
-    await visit.built()
+    await visit.open_built("a landing page")
     await page.get_by_role("radio", name="Mobile").click()
     await page.get_by_role("button", name="Select and edit").click()
     await stage(visit).locator("h1").click()
@@ -101,8 +100,7 @@ async def test_an_element_is_pointed_at_and_changed(visit: Visit) -> None:
 
 async def test_code_is_edited_compared_and_restored(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a landing page", variants=1)
-    await visit.built(1)
+    await visit.open_built("a landing page", variants=1)
     await page.get_by_role("tab", name="Code").click()
     editor = page.get_by_label("Content of index.html")
     await expect(editor).to_contain_text("Loom & Co")
@@ -129,8 +127,7 @@ async def test_code_is_edited_compared_and_restored(visit: Visit) -> None:
 async def test_what_goes_wrong_in_a_page_is_shown(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("it broke")
-    await visit.build("a landing page", variants=1)
-    await visit.built(1)
+    await visit.open_built("a landing page", variants=1)
     await page.get_by_role("tab", name="Code").click()
     await page.get_by_label("Content of index.html").click()
     await page.keyboard.press("Control+End")

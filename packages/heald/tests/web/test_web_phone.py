@@ -85,8 +85,8 @@ async def test_a_project_is_watched_and_stopped_on_a_phone(phone: Visit, tmp_pat
     await expect(page.get_by_role("button", name="Stop variant 1")).to_have_count(0)
     await tap(page.get_by_role("tab", name="Chat"))
     variants = page.get_by_role("group", name="Variants")
-    await expect(variants.get_by_role("button", name=re.compile("Variant 1, cancelled"))).to_be_visible()
+    await expect(variants.get_by_role("button", name=re.compile("Variant 1, stopped"))).to_be_visible()
     await page.screenshot(path=tmp_path / "chat.png")
     assert await page.evaluate(OVERFLOW) <= 0
-    await tap(variants.get_by_role("button", name="Cancel variant 2"))
-    await expect(variants.get_by_role("button", name=re.compile("Variant 2, cancelled"))).to_be_visible()
+    await tap(variants.get_by_role("button", name="Stop variant 2"))
+    await expect(variants.get_by_role("button", name=re.compile("Variant 2, stopped"))).to_be_visible()

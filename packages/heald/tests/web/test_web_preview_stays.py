@@ -60,7 +60,7 @@ def _is_here(state: dict[str, Any]) -> bool:
 
 
 async def test_a_page_that_is_written_grows_in_place_and_its_end_keeps_the_reader_there(visit: Visit) -> None:
-    await visit.build("a tall page", variants=1, models=["quick"])
+    await visit.build("a tall page", variants=1, models=["plain"])
     await _read(visit, "() => document.querySelectorAll('section').length > 30")
     await _settle(visit)
     before = await _read(visit, "() => true")
@@ -79,8 +79,7 @@ async def test_a_page_that_is_written_grows_in_place_and_its_end_keeps_the_reade
 
 async def test_another_variant_and_another_version_are_shown_where_the_reader_was(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a tall page", variants=2, models=["quick", "calm"])
-    await visit.built(2)
+    await visit.open_built("a tall page", variants=2, models=["quick", "calm"])
     first = "() => document.querySelector('h1').textContent === 'Woven from many threads' && !window.marked"
     await _read(visit, f"() => ({first})() && !location.pathname.endsWith('/_draft') && !location.search")
     await _settle(visit)
@@ -101,8 +100,7 @@ async def test_another_variant_and_another_version_are_shown_where_the_reader_wa
 
 async def test_an_answer_for_an_earlier_page_does_not_show_the_next_one_too_soon(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a tall page", variants=2, models=["quick", "calm"])
-    await visit.built(2)
+    await visit.open_built("a tall page", variants=2, models=["quick", "calm"])
     await _read(visit, "() => !location.pathname.endsWith('/_draft') && !location.search")
     await _settle(visit)
     await (await _shown(visit)).evaluate(LATE_ANSWERS)

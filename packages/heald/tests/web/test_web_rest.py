@@ -62,8 +62,7 @@ async def test_axe_finds_nothing_where_one_signs_in_or_looks_at_events(first_vis
     if not AXE.is_file():
         pytest.skip("axe is not installed; run `npm ci` in web/")
     page = first_visit.page
-    await first_visit.build("build a page", variants=1, models=["quick"])
-    await first_visit.built(1)
+    await first_visit.open_built("build a page", variants=1, models=["quick"])
     for tab in ("Events", "History", "Compare", "Code"):
         await page.get_by_role("tab", name=tab).click()
         await page.wait_for_timeout(500)

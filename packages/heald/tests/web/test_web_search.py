@@ -10,8 +10,7 @@ async def test_words_of_conversations_and_projects_are_found(visit: Visit) -> No
     page = visit.page
     await visit.ask("markdown about quokkas please")
     await visit.done()
-    await visit.build("build a page about wombats", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("build a page about wombats", variants=1, models=["quick"])
     await page.evaluate("location.hash = '#/sessions'")
     box = page.get_by_label("Search projects and sessions")
     await box.fill("three cards")

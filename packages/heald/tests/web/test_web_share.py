@@ -9,8 +9,7 @@ from playwright.async_api import Request, Route, expect
 
 async def test_a_link_shows_the_page_until_it_is_revoked(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page to share", variants=1)
-    await visit.built(1)
+    await visit.open_built("A page to share", variants=1)
     await page.get_by_role("button", name="Share").click()
     dialog = page.get_by_role("dialog", name="Share")
     await expect(dialog).to_contain_text("This address is that of your own machine")
@@ -45,8 +44,7 @@ async def test_a_variant_is_opened_on_codepen_and_stackblitz(first_visit: Visit)
 
     await page.context.route("https://codepen.io/**", accept)
     await page.context.route("https://stackblitz.com/**", accept)
-    await first_visit.build("A page to open elsewhere", variants=1)
-    await first_visit.built(1)
+    await first_visit.open_built("A page to open elsewhere", variants=1)
     for name in ("Open in CodePen", "Open in StackBlitz"):
         await page.get_by_role("button", name="Download").click()
         async with page.context.expect_page() as opened:

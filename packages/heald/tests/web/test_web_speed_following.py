@@ -19,7 +19,7 @@ async def _until(visit: Visit, condition: str) -> None:
 
 async def test_the_end_is_followed_and_a_long_conversation_opens_there(visit: Visit) -> None:
     """Until somebody reads further up; and after a reload it can be read from the beginning."""
-    await visit.ask("endless words please")
+    await visit.ask("endless words please", model="scripted/plain")
     log = visit.log
     await _until(visit, "log => log.scrollTop > 300")
     for _ in range(5):

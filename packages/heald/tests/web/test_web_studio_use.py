@@ -144,8 +144,7 @@ async def test_a_retry_stays_in_its_place(visit: Visit) -> None:
 
 async def test_history_is_newest_first_with_what_changed(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a landing page", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("a landing page", variants=1, models=["quick"])
     await page.get_by_label("What to change").fill("change the headline")
     await page.keyboard.press("Enter")
     await expect(page.get_by_label("Version", exact=True)).to_have_value(re.compile("^ver_"))
@@ -183,8 +182,7 @@ SHARE = """() => {
 
 async def test_the_preview_gets_the_room(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a landing page", variants=4, models=["quick", "calm", "bright", "plain"])
-    await visit.built(4)
+    await visit.open_built("a landing page", variants=4, models=["quick", "calm", "bright", "plain"])
     for width, height in ((1440, 900), (1280, 720)):
         await page.set_viewport_size({"width": width, "height": height})
         share = await page.evaluate(SHARE)
@@ -293,7 +291,7 @@ async def test_the_next_change_waits_for_the_one_that_is_built(visit: Visit) -> 
     await page.get_by_label("What to change").fill("change the headline")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("list", name="Waiting changes")).to_contain_text("change the headline")
-    await page.get_by_role("button", name="Cancel variant 1").click()
+    await page.get_by_role("button", name="Stop variant 1").click()
     await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 2")
     await expect(page.get_by_role("list", name="Waiting changes")).to_have_count(0)
 
@@ -371,8 +369,7 @@ async def test_a_server_that_goes_away_leaves_the_project_and_comes_back(tmp_pat
         server = await first.enter_async_context(own_server(tmp_path))
         async with visiting(chrome, f"{server['url']}/#token={'t' * 32}") as visit:
             page = visit.page
-            await visit.build("a landing page", variants=1, models=["quick"])
-            await visit.built(1)
+            await visit.open_built("a landing page", variants=1, models=["quick"])
             built = page.locator(".stage").frame_locator("iframe.shown:not([src$='/_draft'])")
             await expect(built.locator("h1")).to_have_text("Woven from many threads")
             await page.get_by_label("What to change").fill("change the headline")

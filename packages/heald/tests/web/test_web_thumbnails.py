@@ -7,8 +7,7 @@ from playwright.async_api import Route, expect
 async def test_a_thumbnail_whose_answer_failed_is_loaded_anew(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("503")
-    await visit.build("A page with a heading", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("A page with a heading", variants=1, models=["quick"])
     thumbnail = page.locator(".variant-thumb")
     await expect(thumbnail.locator("iframe.shown")).to_be_attached()
     words = await thumbnail.frame_locator("iframe.shown").locator("body").inner_text()

@@ -35,8 +35,7 @@ async def import_page(visit: Visit, *pages: tuple[str, str]) -> None:
 
 async def test_keys_work_while_the_preview_has_the_focus(visit: Visit) -> None:
     page = visit.page
-    await visit.build("build a page", variants=2, models=["quick", "calm"])
-    await visit.built(2)
+    await visit.open_built("build a page", variants=2, models=["quick", "calm"])
     await page.get_by_role("radio", name="Mobile").click()  # a page that is made smaller cannot be clicked exactly
     await stage(visit).locator("h1").click()
     await page.keyboard.press("2")
@@ -111,17 +110,17 @@ async def test_an_icon_says_its_name_at_once(visit: Visit) -> None:
     assert await visit.axe() == []
 
 
-async def test_unloading_the_preview_is_not_mistaken_for_cancelling(visit: Visit) -> None:
+async def test_unloading_the_preview_is_not_mistaken_for_stopping(visit: Visit) -> None:
     page = visit.page
     await visit.build("a page", variants=1, models=["slow"])
-    cancel = page.get_by_role("button", name="Cancel variant 1")
-    await expect(cancel).to_have_text("Cancel")
+    stop = page.get_by_role("button", name="Stop variant 1")
+    await expect(stop).to_have_text("Stop")
     await expect(page.locator(".stage iframe.shown")).to_be_visible()
     unload = page.get_by_role("button", name="Unload preview")
-    icons = [await button.locator("path").get_attribute("d") for button in (cancel, unload)]
+    icons = [await button.locator("path").get_attribute("d") for button in (stop, unload)]
     assert icons[0] != icons[1]
     await unload.click()
     await expect(page.get_by_text("The preview is unloaded.")).to_be_visible()
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*running"))).to_be_visible()
-    await cancel.press("Enter")
-    await expect(page.get_by_role("button", name=re.compile("^Variant 1.*cancelled"))).to_be_visible()
+    await stop.press("Enter")
+    await expect(page.get_by_role("button", name=re.compile("^Variant 1.*stopped"))).to_be_visible()

@@ -32,8 +32,7 @@ def redo(visit: Visit) -> Locator:
 
 async def test_a_retry_keeps_the_page_before_it(visit: Visit) -> None:
     page = visit.page
-    await visit.build("numbered page", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("numbered page", variants=1, models=["quick"])
     first = await heading(visit).inner_text()
     await retry(visit)
     await expect(tries(visit)).to_have_attribute("aria-label", "Try 2 of 2")
@@ -51,12 +50,11 @@ async def test_a_retry_keeps_the_page_before_it(visit: Visit) -> None:
 
 async def test_a_retry_that_is_stopped_leaves_the_page_before_it(visit: Visit) -> None:
     page = visit.page
-    await visit.build("numbered page", variants=1, models=["slow"])
-    await visit.built(1)
+    await visit.open_built("numbered page", variants=1, models=["patient"])
     first = await heading(visit).inner_text()
     await retry(visit)
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*running"))).to_be_visible()
-    await page.get_by_role("button", name="Cancel variant 1").press("Enter")
+    await page.get_by_role("button", name="Stop variant 1").press("Enter")
     await visit.built(1)
     await expect(tries(visit)).to_have_attribute("aria-label", "Try 1 of 2")
     await expect(heading(visit)).to_have_text(first)
@@ -65,8 +63,7 @@ async def test_a_retry_that_is_stopped_leaves_the_page_before_it(visit: Visit) -
 
 async def test_every_action_is_undone_and_redone_over_reloads(visit: Visit) -> None:
     page = visit.page
-    await visit.build("build a page", variants=2, models=["quick", "calm"])
-    await visit.built(2)
+    await visit.open_built("build a page", variants=2, models=["quick", "calm"])
     await expect(undo(visit)).to_be_disabled()
     await page.get_by_role("button", name="Remove variant 2").press("Enter")
     await expect(page.locator(".variant")).to_have_count(1)
@@ -116,8 +113,7 @@ async def test_every_action_is_undone_and_redone_over_reloads(visit: Visit) -> N
 
 async def test_a_retry_is_undone_and_redone_by_its_keys(visit: Visit) -> None:
     page = visit.page
-    await visit.build("numbered page", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("numbered page", variants=1, models=["quick"])
     first = await heading(visit).inner_text()
     await retry(visit)
     await expect(tries(visit)).to_have_attribute("aria-label", "Try 2 of 2")
@@ -132,8 +128,7 @@ async def test_a_retry_is_undone_and_redone_by_its_keys(visit: Visit) -> None:
 async def test_what_another_tab_did_meanwhile_is_not_undone_unseen(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("409")
-    await visit.build("build a page", variants=1, models=["quick"])
-    await visit.built(1)
+    await visit.open_built("build a page", variants=1, models=["quick"])
     await page.get_by_role("button", name="Rename").click()
     await page.get_by_role("dialog").get_by_role("textbox").fill("First")
     await page.keyboard.press("Enter")

@@ -22,6 +22,8 @@ PAGE = f"""{HEAD}<script>tailwind.config = {{ theme: {{ extend: {{ colors: {{ br
 </main>
 </body></html>
 """
+PLAIN = re.sub("<script.*</script>", "", PAGE)
+"""The same without a compiler of styles, whose work at each load is half of what such a test needs."""
 REACT = f"""{HEAD}<script src="https://cdn.jsdelivr.net/npm/react@18.3.1/umd/react.production.min.js"></script>
 <script src="https://cdn.jsdelivr.net/npm/react-dom@18.3.1/umd/react-dom.production.min.js"></script>
 <script src="https://cdn.jsdelivr.net/npm/@babel/standalone@7/babel.min.js"></script>
@@ -129,11 +131,8 @@ async def test_several_elements_change_together_and_are_undone_together(visit: V
     await expect(items.nth(0)).to_have_css("padding-top", "8px")
 
 
-async def test_an_element_is_dragged_to_another_place(visit: Visit) -> None:
-    await open_editor(visit)
-    items = stage(visit).locator("li")
-    await items.nth(0).click()
-    start, goal = await items.nth(0).bounding_box(), await items.nth(2).bounding_box()
+async def drag_below(visit: Visit, moved: Locator, target: Locator) -> None:
+    start, goal = await moved.bounding_box(), await target.bounding_box()
     assert start is not None
     assert goal is not None
     mouse = visit.page.mouse
@@ -142,10 +141,26 @@ async def test_an_element_is_dragged_to_another_place(visit: Visit) -> None:
     await mouse.move(goal["x"] + 70, goal["y"] + goal["height"] / 2, steps=4)
     await mouse.move(goal["x"] + 70, goal["y"] + goal["height"] - 3)
     await mouse.up()
-    await expect(visit.page.get_by_label("Version", exact=True).locator("option")).to_have_count(2)
-    assert await items.evaluate_all(TEXTS) == ["Second", "Third", "First"]
+
+
+async def test_elements_are_dragged_to_another_place(visit: Visit) -> None:
+    await open_editor(visit, PLAIN)
+    items = stage(visit).locator("li")
+    versions = visit.page.get_by_label("Version", exact=True).locator("option")
+    await items.nth(0).click()
+    await drag_below(visit, items.nth(0), items.nth(2))
+    await expect(versions).to_have_count(2)
+    await expect(items).to_have_text(["Second", "Third", "First"])
     await expect(items.nth(2)).to_have_css("outline-style", "solid")
     await expect(panel_of(visit).get_by_label("Text", exact=True)).to_have_value("First")
+    await items.nth(1).click()
+    await items.nth(0).click(modifiers=["Shift"])
+    await drag_below(visit, items.nth(1), items.nth(2))
+    await expect(versions).to_have_count(3)
+    await expect(items).to_have_text(["First", "Second", "Third"])
+    for at in (1, 2):
+        await expect(items.nth(at)).to_have_css("outline-style", "solid")
+    await expect(panel_of(visit)).to_contain_text("Change 2 elements")
 
 
 async def test_spaces_are_dragged_by_handles(visit: Visit) -> None:
@@ -209,7 +224,7 @@ async def test_a_style_sheet_is_edited_where_its_rule_styles_only_what_is_select
 
 async def test_layers_select_and_move(visit: Visit) -> None:
     page = visit.page
-    await open_editor(visit)
+    await open_editor(visit, PLAIN)
     await page.get_by_role("button", name="Layers", exact=True).click()
     tree = page.get_by_role("tree", name="Elements")
     await tree.get_by_role("treeitem", name="li Third").click()
@@ -233,7 +248,7 @@ async def test_layers_select_and_move(visit: Visit) -> None:
 
 
 async def test_a_text_is_written_in_place(visit: Visit) -> None:
-    await open_editor(visit)
+    await open_editor(visit, PLAIN)
     heading = stage(visit).locator("h1")
     await heading.dblclick()
     await expect(heading).to_be_focused()
@@ -271,7 +286,7 @@ async def test_what_react_and_vue_make_is_edited_in_its_code(visit: Visit) -> No
 async def test_a_locked_element_is_neither_edited_nor_moved(visit: Visit) -> None:
     page = visit.page
     visit.expected.append("409")
-    await open_editor(visit)
+    await open_editor(visit, PLAIN)
     items = stage(visit).locator("li")
     await items.nth(0).click()
     locks = page.get_by_role("group", name="Lock the element")

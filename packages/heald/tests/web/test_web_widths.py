@@ -18,8 +18,7 @@ COLLISIONS = """() => {
 
 async def test_the_controls_of_a_project_fit_into_every_window(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page in many windows", variants=3)
-    await visit.built(3)
+    await visit.open_built("A page in many windows", variants=3)
     await expect(page.get_by_role("radio", name="Desktop")).to_be_visible()
     for width in (1440, 1280, 1024, 900, 801, 800, 641, 640, 390, 320):
         await page.set_viewport_size({"width": width, "height": 780})
@@ -32,8 +31,7 @@ async def test_the_controls_of_a_project_fit_into_every_window(visit: Visit) -> 
 
 async def test_the_width_of_the_preview_is_chosen_on_a_phone_too(visit: Visit) -> None:
     page = visit.page
-    await visit.build("A page on a phone", variants=2)
-    await visit.built(2)
+    await visit.open_built("A page on a phone", variants=2)
     await page.set_viewport_size({"width": 390, "height": 780})
     inner = page.locator(".stage .fitted-inner")
     widths: list[str] = []

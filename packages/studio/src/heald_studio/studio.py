@@ -347,7 +347,7 @@ class Studio:
         project = await self.get(owner, name)
         variant = find_variant(project, base)
         if not all(attempt.is_done for attempt in variant.tries):
-            raise HealdError("The variant is still running; cancel it before you retry it.")
+            raise HealdError("The variant is still running; stop it before you retry it.")
         return await self._builder.rebuild(owner, project, find_version(project, base), [variant])
 
     async def retry_failed(self, owner: str, name: str, version: str) -> Version:
@@ -389,7 +389,7 @@ class Studio:
         def remove(project: Project) -> Project:
             version, variant = find_version(project, base), find_variant(project, base)
             if not all(attempt.is_done for attempt in variant.tries):
-                raise HealdError("The variant is still running; cancel it before you remove it.")
+                raise HealdError("The variant is still running; stop it before you remove it.")
             if not any(other.index != base.variant and not other.removed for other in version.variants):
                 raise HealdError("A version has at least one variant; undo the version instead.")
             place = actions.place_of(version.id, variant)

@@ -8,6 +8,8 @@ from benchmarks.hostile_edits import BASE, LOCKS, PAGE, SCRIPT, STYLES, harmless
 from heald_studio.locks.lock_check import check_locks
 from heald_studio.stacks.installed import find_stack
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # the page before a change is observed once for a loop
+
 
 async def read_base(_: str) -> Mapping[str, bytes]:
     return BASE

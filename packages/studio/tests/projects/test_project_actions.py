@@ -190,7 +190,7 @@ async def test_the_last_variant_and_one_at_work_are_not_removed(tmp_path: Path) 
         with pytest.raises(HealdError, match="at least one variant"):
             await do.remove_variant(OWNER, project.id, VariantRef(first.id, 0))
         running = await do.create(OWNER, BuildRequest(text="A page", models=("slow", "slow")))
-        with pytest.raises(HealdError, match="still running; cancel it before you remove it"):
+        with pytest.raises(HealdError, match="still running; stop it before you remove it"):
             await do.remove_variant(OWNER, running.id, VariantRef(running.versions[0].id, 1))
         await do.delete(OWNER, running.id)
 

@@ -22,6 +22,8 @@ from heald_server.models import KnownModels
 from serving_parts import S
 
 AGENT = "acp/mine"
+REAL_AGENT = "claude"
+"""The agent from its registry: it starts with a quarter of the processor time that opencode needs."""
 COST = [
     ["usage_update", {"cost": {"amount": 0.25, "currency": "USD"}}],
     ["answer", {"stopReason": "end_turn", "usage": {"inputTokens": 1000, "outputTokens": 10, "totalTokens": 1010}}],
@@ -190,19 +192,19 @@ def test_the_operator_chooses_the_agents_of_a_server(player: Player) -> None:
 
 
 async def test_an_unchanged_agent_changes_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = await asyncio.to_thread(AGENTS["opencode"].command)
+    command = await asyncio.to_thread(AGENTS[REAL_AGENT].command)
     home = tmp_path / "home"
     home.mkdir()
-    async with ScriptedServer(ScriptedProvider()) as server, shop_with(tmp_path, "acp/opencode") as shop:
-        preset = KNOWN_PROGRAMS["opencode"]
-        env = {**preset.env, **AGENTS["opencode"].environment(server.url), "HOME": str(home)}
-        monkeypatch.setitem(KNOWN_PROGRAMS, "opencode", replace(preset, command=tuple(command), env=env))
+    async with ScriptedServer(ScriptedProvider()) as server, shop_with(tmp_path, f"acp/{REAL_AGENT}") as shop:
+        preset = KNOWN_PROGRAMS[REAL_AGENT]
+        env = {**preset.env, **AGENTS[REAL_AGENT].environment(server.url), "HOME": str(home)}
+        monkeypatch.setitem(KNOWN_PROGRAMS, REAL_AGENT, replace(preset, command=tuple(command), env=env))
         imported = await shop.ask("POST", "/projects", 201, prompt={"html": page("A calculator")})
         base = {"version": imported["versions"][-1]["id"], "variant": 0}
         edit = {"kind": "edit", "base": base, "files": {"calc.py": WRONG}}
         await shop.ask("POST", f"/projects/{imported['id']}/versions", 201, **edit)
         state = await shop.ask("GET", f"/projects/{imported['id']}")
-        body = {"kind": "update", "prompt": {"text": TASK}, "models": ["m", "acp/opencode"], "variants": 2}
+        body = {"kind": "update", "prompt": {"text": TASK}, "models": ["m", f"acp/{REAL_AGENT}"], "variants": 2}
         base = {"version": state["versions"][-1]["id"], "variant": 0}
         await shop.ask("POST", f"/projects/{imported['id']}/versions", 201, base=base, **body)
         state = await shop.over(imported["id"], patience=300)

@@ -9,6 +9,7 @@ from heald_studio.visual.cannot_edit import CannotEdit
 from heald_studio.visual.class_list import edit_class_list
 from heald_studio.visual.edit_elements import Move, VisualChange, edit_elements
 from heald_studio.visual.locate import RenderedElement
+from heald_studio.visual.move_element import Place
 
 ALL = Breakpoint()
 PHONE = Breakpoint(375, 640)
@@ -349,6 +350,33 @@ MOVES = [
 def test_an_element_is_moved_with_its_lines(before: str, moved: str, place: str, target: str, after: str) -> None:
     goal = RenderedElement(path=f"body > {target}")
     assert _edit(before, f"body > {moved}", move=Move(target=goal, place=place)) == after  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("moved", "place", "target", "order"),
+    [
+        ((1, 3), "after", 4, "B D A C E"),
+        ((1, 2), "after", 5, "C D E A B"),
+        ((4, 5), "before", 1, "D E A B C"),
+        ((1, 4), "after", 3, "B C A D E"),  # the second one is where it goes, and the first one before it
+        ((2, 3), "after", 1, "A B C D E"),
+    ],
+)
+def test_several_elements_are_moved_together_in_their_order(
+    moved: tuple[int, ...], place: Place, target: int, order: str
+) -> None:
+    def source(names: str) -> str:
+        items = "".join(f"  <li>{name}</li>\n" for name in names.split())
+        return f"<ul>\n{items}</ul>\n"
+
+    def element(number: int) -> RenderedElement:
+        return RenderedElement(path=f"body > ul > li:nth-of-type({number})")
+
+    before = source("A B C D E")
+    move = Move(target=element(target), place=place)
+    changes = [VisualChange(element=element(number), move=move) for number in moved]
+    changed = edit_elements({"index.html": before.encode()}, "index.html", changes)
+    assert changed.get("index.html", before.encode()).decode() == source(order)
 
 
 def test_elements_of_jsx_are_moved_but_not_out_of_an_expression() -> None:

@@ -1,10 +1,12 @@
 /** The variants of a version side by side. They scroll together, and a part of one can be copied to another. */
 
+import "../../style/beside.css";
 import { type UIEvent, useCallback, useState } from "react";
 import { Button } from "../../parts/button";
 import { useKeptValue } from "../../parts/kept";
 import { Segmented } from "../../parts/segmented";
 import { showFailure } from "../../parts/toasts";
+import { beside as texts } from "../../texts/beside";
 import { isRunning, type ModelView, projects, type Prompt, type VariantView, type VersionView } from "../../wire/api";
 import { labelOf } from "../model_choice";
 import { BesideFrame } from "./beside_frame";
@@ -53,28 +55,28 @@ export function Beside({ project, version, variants, models, away, onMade, onAsk
   const ask = () => {
     if (source !== null && target !== null) onAsk?.(target.variant, { text: partRequest(source, place), selected: { html: target.html, path: target.path, index: 0 } });
   };
-  if (finished.length < 2) return <div className="empty grow">Two finished variants are needed to show them side by side.</div>;
+  if (finished.length < 2) return <div className="empty grow">{texts.twoFinishedVariantsAreNeeded}</div>;
   return (
     <div className="beside" onKeyDown={(event) => event.key === "Escape" && cancel()}>
       <div className="panel-bar row wrap">
         <Segmented
-          label="Size"
+          label={texts.size}
           value={size}
           onChange={setSize}
           choices={[
-            { value: "fit", label: "Fit" },
+            { value: "fit", label: texts.fit },
             { value: "full", label: "100 %" },
           ]}
         />
         <span className="grow" />
         <Button small icon="pointer" aria-pressed={isPicking} disabled={away} onClick={() => (isPicking ? cancel() : setIsPicking(true))}>
-          Copy a part
+          {texts.copyAPart}
         </Button>
       </div>
       {isPicking && <PartBar source={source} target={target} place={place} busy={busy || away} onParent={(part) => pick({ ...part, path: pathAround(part) ?? part.path })} onPlace={setPlace} onPut={put} onAsk={onAsk === null ? null : ask} onCancel={cancel} />}
-      <div className="beside-columns" tabIndex={0} role="region" aria-label="Variants side by side" onScrollCapture={scrollAcross}>
+      <div className="beside-columns" tabIndex={0} role="region" aria-label={texts.variantsSideBySide} onScrollCapture={scrollAcross}>
         {finished.map((variant) => (
-          <section key={variant.session} className="beside-column" aria-label={`Variant ${variant.index + 1}`}>
+          <section key={variant.session} className="beside-column" aria-label={texts.variant(variant.index + 1)}>
             <h2 className="truncate">
               {variant.index + 1} {variant.model === "" ? "" : labelOf(models, variant.model)}
             </h2>

@@ -1,6 +1,7 @@
 /** The finished page of one variant beside others. It scrolls with them, and says which element was picked in it. */
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { besideFrame as texts } from "../../texts/beside";
 import type { VariantView } from "../../wire/api";
 import type { Part } from "./part";
 
@@ -54,10 +55,10 @@ export function BesideFrame({ variant, isPicking, picked, isFull, scroll, onScro
   }, [scroll, variant.index, loads]);
   const scale = isFull ? 1 : Math.min(1, room.width / WIDTH);
   return (
-    <div className={`beside-room ${isFull ? "full" : ""}`} ref={box} {...(isFull ? { tabIndex: 0, role: "group", "aria-label": `Variant ${variant.index + 1} at full size` } : {})}>
+    <div className={`beside-room ${isFull ? "full" : ""}`} ref={box} {...(isFull ? { tabIndex: 0, role: "group", "aria-label": texts.variantAtFullSize(variant.index + 1) } : {})}>
       <iframe
         ref={frame}
-        title={`Page of variant ${variant.index + 1}`}
+        title={texts.pageOfVariant(variant.index + 1)}
         sandbox="allow-scripts"
         referrerPolicy="no-referrer"
         src={variant.preview}

@@ -2,6 +2,7 @@
 
 import { Button } from "../../parts/button";
 import { Segmented } from "../../parts/segmented";
+import { partBar as texts } from "../../texts/beside";
 import { nameOf, type Part, pathAround, type PartPlace } from "./part";
 
 interface Props {
@@ -19,44 +20,44 @@ interface Props {
 }
 
 export function PartBar({ source, target, place, busy, onParent, onPlace, onPut, onAsk, onCancel }: Props) {
-  const wordsOf = (part: Part) => `<${nameOf(part)}> of ${part.variant + 1}`;
+  const wordsOf = (part: Part) => texts.partOf(nameOf(part), part.variant + 1);
   const last = target ?? source;
   return (
-    <div className="part-bar row wrap" role="group" aria-label="Copy a part">
+    <div className="part-bar row wrap" role="group" aria-label={texts.copyAPart}>
       <span className="grow" role="status">
-        {source === null && "Click the part to copy, in any variant."}
-        {source !== null && target === null && `${wordsOf(source)} selected. Click its destination in another variant.`}
+        {source === null && texts.clickThePartToCopy}
+        {source !== null && target === null && texts.selectedClickItsDestinationIn(wordsOf(source))}
         {source !== null && target !== null && `${wordsOf(source)} → ${wordsOf(target)}`}
       </span>
       {last !== null && (
-        <Button small disabled={pathAround(last) === null} title="Select the element that contains it" onClick={() => onParent(last)}>
-          Select parent
+        <Button small disabled={pathAround(last) === null} title={texts.selectTheElementThatContains} onClick={() => onParent(last)}>
+          {texts.selectParent}
         </Button>
       )}
       {source !== null && target !== null && (
         <>
           <Segmented
-            label="Destination"
+            label={texts.destination}
             value={place}
             onChange={onPlace}
             choices={[
-              { value: "replace", label: "Replace" },
-              { value: "before", label: "Before" },
-              { value: "after", label: "After" },
+              { value: "replace", label: texts.replace },
+              { value: "before", label: texts.before },
+              { value: "after", label: texts.after },
             ]}
           />
           <Button look="primary" small disabled={busy} onClick={onPut}>
-            Copy
+            {texts.copy}
           </Button>
           {onAsk !== null && (
             <Button small disabled={busy} onClick={onAsk}>
-              Ask the model
+              {texts.askTheModel}
             </Button>
           )}
         </>
       )}
       <Button small onClick={onCancel}>
-        Cancel
+        {texts.cancel}
       </Button>
     </div>
   );

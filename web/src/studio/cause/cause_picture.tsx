@@ -3,12 +3,13 @@
 import { useState } from "react";
 import { Button } from "../../parts/button";
 import { address } from "../../shell/route";
+import { causePicture as texts } from "../../texts/cause";
 import { type CausePlace, projects } from "../../wire/api";
 
 const WAYS = {
-  text: "Its text was found here.",
-  shape: "A matching shape was found here.",
-  position: "Not found; this place is an estimate.",
+  text: texts.itsTextWasFoundHere,
+  shape: texts.aMatchingShapeWasFound,
+  position: texts.notFoundThisPlaceIs,
 } as const;
 
 /** The least part of the picture's width that is shown around the rectangle. */
@@ -21,7 +22,7 @@ export function CausePicture({ project, version, place }: { project: string; ver
   const line = view.width / 130; // of the drawing, so that it is equally thick at every size
   return (
     <figure className="cause-picture">
-      <svg viewBox={`${view.x} ${view.y} ${view.width} ${view.height}`} role="img" aria-label={`Screenshot, rectangle at ${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)} by ${Math.round(height)} pixels`}>
+      <svg viewBox={`${view.x} ${view.y} ${view.width} ${view.height}`} role="img" aria-label={texts.screenshotRectangleAtByPixels(Math.round(x), Math.round(y), Math.round(width), Math.round(height))}>
         <image href={projects.target(project, place.picture)} width={place.width} height={place.height} preserveAspectRatio="none" />
         <path className="cause-shade" fillRule="evenodd" d={`M0 0h${place.width}v${place.height}h${-place.width}zM${x} ${y}v${height}h${width}v${-height}z`} />
         <rect className="cause-box" x={x - line} y={y - line} width={width + 2 * line} height={height + 2 * line} strokeWidth={line} />
@@ -29,9 +30,9 @@ export function CausePicture({ project, version, place }: { project: string; ver
       <figcaption className="row wrap">
         <span className="grow">{WAYS[place.found_by]}</span>
         <Button small look="quiet" aria-pressed={whole} onClick={() => setWhole(!whole)}>
-          Whole picture
+          {texts.wholePicture}
         </Button>
-        <a href={address("project", project, "compare", version)}>Compare</a>
+        <a href={address("project", project, "compare", version)}>{texts.compare}</a>
       </figcaption>
     </figure>
   );

@@ -2,6 +2,7 @@
 
 import { ago, firstWords } from "../../parts/format";
 import { address } from "../../shell/route";
+import { causeWriting as texts } from "../../texts/cause";
 import type { Writing } from "../../wire/api";
 
 interface Props {
@@ -24,8 +25,8 @@ export function CauseWriting({ project, number, writing, model }: Props) {
           </a>
         )}
         <span className="row wrap faint">
-          <a href={address("project", project, "history", writing.version)}>Version {writing.number}</a>
-          {writing.seq > 0 && <a href={address("session", writing.session, "events", String(writing.seq))}>Event {writing.seq}</a>}
+          <a href={address("project", project, "history", writing.version)}>{texts.version(writing.number)}</a>
+          {writing.seq > 0 && <a href={address("session", writing.session, "events", String(writing.seq))}>{texts.event(writing.seq)}</a>}
           {writing.tool !== "" && <code>{writing.tool}</code>}
           <span>{ago(writing.time)}</span>
         </span>
@@ -37,12 +38,12 @@ export function CauseWriting({ project, number, writing, model }: Props) {
 function authorOf(writing: Writing, model: string): string {
   switch (writing.author) {
     case "person":
-      return writing.kind === "import" ? "Imported" : "Edited by hand";
+      return writing.kind === "import" ? texts.imported : texts.editedByHand;
     case "draft":
-      return "Draft by the local converter";
+      return texts.draftByTheLocalConverter;
     case "start":
-      return "Files that the version began with";
+      return texts.filesThatTheVersionBegan;
     case "model":
-      return model || "A model";
+      return model || texts.aModel;
   }
 }

@@ -5,6 +5,7 @@ import { Button } from "../../parts/button";
 import { useKeptValue } from "../../parts/kept";
 import { showFailure, showToast } from "../../parts/toasts";
 import { useFetched } from "../../shell/fetched";
+import { designPanel as texts } from "../../texts/design";
 import { type Base, isRunning, type ProjectView, type VariantView } from "../../wire/api";
 import { download } from "../../wire/rest";
 import { designs } from "./design_calls";
@@ -40,7 +41,7 @@ export function DesignPanel({ project, base, variant, page, away, onChanged }: P
       const saved = await designs.change(project.id, text);
       stored.set(saved);
       setDraft(null);
-      showToast("Saved. Every build and change of this project gets it.");
+      showToast(texts.savedEveryBuildAndChange);
       onChanged();
     } catch (error) {
       showFailure(error);
@@ -50,33 +51,33 @@ export function DesignPanel({ project, base, variant, page, away, onChanged }: P
   };
   const isScored = !isRunning(variant) && variant.entry !== null && current.trim() !== "";
   return (
-    <div className="design" tabIndex={0} role="region" aria-label="Design system">
-      <section className="stack design-system" aria-label="Design system of the project">
+    <div className="design" tabIndex={0} role="region" aria-label={texts.designSystem}>
+      <section className="stack design-system" aria-label={texts.designSystemOfTheProject}>
         <div className="row wrap">
-          <h2 className="grow truncate">{stored.value?.name || "Design system"}</h2>
+          <h2 className="grow truncate">{stored.value?.name || texts.designSystem}</h2>
           <Button small icon="download" disabled={current === ""} onClick={() => download(designs.file(project.id), "design.md")}>
-            design.md
+            {texts.designMd}
           </Button>
         </div>
-        <p className="muted">Colours, fonts, sizes and components that every variant of this project follows. Read them, correct them, then save.</p>
+        <p className="muted">{texts.coloursFontsSizesAndComponents}</p>
         <DesignSource away={away || busy} onRead={(design) => setDraft(design.text)} />
         {isChanged && (
-          <div className="row wrap design-save" role="group" aria-label="Changes">
-            <span className="grow">Not saved yet.</span>
-            <Button onClick={() => setDraft(null)}>Discard</Button>
+          <div className="row wrap design-save" role="group" aria-label={texts.changes}>
+            <span className="grow">{texts.notSavedYet}</span>
+            <Button onClick={() => setDraft(null)}>{texts.discard}</Button>
             <Button look="primary" disabled={busy || away} onClick={() => void save()}>
-              Save
+              {texts.save}
             </Button>
           </div>
         )}
         <DesignTokens text={text} disabled={away || busy} onText={setDraft} />
         <details className="design-text" open={text !== "" && designLines(text).length === 0}>
-          <summary>Text of design.md</summary>
-          <textarea className="field mono" rows={16} aria-label="Text of design.md" value={text} disabled={away || busy} onChange={(event) => setDraft(event.target.value)} />
+          <summary>{texts.textOfDesignMd}</summary>
+          <textarea className="field mono" rows={16} aria-label={texts.textOfDesignMd} value={text} disabled={away || busy} onChange={(event) => setDraft(event.target.value)} />
         </details>
       </section>
-      <section className="stack design-score" aria-label="Score of the page">
-        <h2>This page</h2>
+      <section className="stack design-score" aria-label={texts.scoreOfThePage}>
+        <h2>{texts.thisPage}</h2>
         <DesignScorePanel project={project.id} base={base} page={page} state={isScored ? `${variant.session} ${current}` : null} />
       </section>
     </div>

@@ -2,6 +2,7 @@
 
 import { wholePercent } from "../../parts/format";
 import { useFetched } from "../../shell/fetched";
+import { designScore as texts } from "../../texts/design";
 import type { Base } from "../../wire/api";
 import { designs } from "./design_calls";
 import { KINDS } from "./design_lines";
@@ -17,22 +18,22 @@ interface Props {
 
 export function DesignScorePanel({ project, base, page, state }: Props) {
   const scored = useFetched(state === null ? null : `design score of ${project} ${base.version}.${base.variant} ${page} ${state}`, () => designs.score(project, base, page));
-  if (state === null) return <p className="muted">The page is scored once the variant is done and the design system has values.</p>;
+  if (state === null) return <p className="muted">{texts.thePageIsScoredOnce}</p>;
   if (scored.error !== null) return <p className="note error">{scored.error.message}</p>;
   const score = scored.value;
-  if (score === null) return <p className="faint" role="status">Rendering the page…</p>;
-  if (score.share === null) return <p className="muted">The page uses no values of the kinds that the design system names.</p>;
+  if (score === null) return <p className="faint" role="status">{texts.renderingThePage}</p>;
+  if (score.share === null) return <p className="muted">{texts.thePageUsesNoValues}</p>;
   return (
     <>
       <p className="design-share numeric">
-        <strong>{wholePercent(score.share)}</strong> of the page keeps to it
+        <strong>{wholePercent(score.share)}</strong> {texts.ofThePageKeepsTo}
       </p>
       <dl className="design-kinds numeric">
         {score.kinds.map((kind) => (
           <div key={kind.kind}>
             <dt>{KINDS.find((candidate) => candidate.kind === kind.kind)?.heading}</dt>
             <dd>
-              <meter min={0} max={kind.total} value={kind.kept} aria-label={`${kind.kept} of ${kind.total}`} />
+              <meter min={0} max={kind.total} value={kind.kept} aria-label={texts.of(kind.kept, kind.total)} />
               <span>{wholePercent(kind.kept / kind.total)}</span>
             </dd>
           </div>
@@ -40,8 +41,8 @@ export function DesignScorePanel({ project, base, page, state }: Props) {
       </dl>
       {score.strays.length > 0 && (
         <>
-          <h3>Other values</h3>
-          <ul className="design-strays" aria-label="Other values">
+          <h3>{texts.otherValues}</h3>
+          <ul className="design-strays" aria-label={texts.otherValues}>
             {score.strays.map((stray) => (
               <li key={`${stray.kind} ${stray.value}`}>
                 <span className="row">
@@ -56,13 +57,13 @@ export function DesignScorePanel({ project, base, page, state }: Props) {
                   {stray.path}
                   {stray.text !== "" && ` “${stray.text}”`}
                 </span>
-                {stray.nearest !== "" && <span className="faint">Nearest: {stray.nearest}</span>}
+                {stray.nearest !== "" && <span className="faint">{texts.nearest(stray.nearest)}</span>}
               </li>
             ))}
           </ul>
         </>
       )}
-      {score.is_cut && <p className="faint">The page is large; only its first elements were read.</p>}
+      {score.is_cut && <p className="faint">{texts.thePageIsLargeOnly}</p>}
     </>
   );
 }

@@ -6,6 +6,7 @@ import { type SubmitEvent, useRef, useState } from "react";
 import { Button } from "../../parts/button";
 import { showFailure, showToast } from "../../parts/toasts";
 import { useFetched } from "../../shell/fetched";
+import { designSource as texts } from "../../texts/design";
 import { workspaces } from "../../wire/api";
 import { designs } from "./design_calls";
 import { designFiles } from "./design_files";
@@ -37,40 +38,40 @@ export function DesignSource({ away, onRead }: Props) {
     if (chosen.length === 0) return;
     void read(async () => {
       const files = await designFiles(chosen);
-      if (Object.keys(files).length === 0) throw new Error("None of the files describes a design; choose design.md, style sheets, a Tailwind configuration, design tokens or components.");
+      if (Object.keys(files).length === 0) throw new Error(texts.noneOfTheFilesDescribes);
       return { files, name: chosen[0]?.webkitRelativePath.split("/")[0] ?? "" };
     });
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (url.trim() === "") showToast("Enter the address of a page first.");
+    if (url.trim() === "") showToast(texts.enterTheAddressOfA);
     else void read(() => ({ url: url.trim() }));
   };
   return (
-    <div className="design-source row wrap" role="group" aria-label="Read a design system">
+    <div className="design-source row wrap" role="group" aria-label={texts.readADesignSystem}>
       <form className="row grow" onSubmit={submit}>
-        <input className="field" type="text" inputMode="url" aria-label="Address of a page" placeholder="https://example.org" value={url} onChange={(event) => setUrl(event.target.value)} />
+        <input className="field" type="text" inputMode="url" aria-label={texts.addressOfAPage} placeholder={texts.httpsExampleOrg} value={url} onChange={(event) => setUrl(event.target.value)} />
         <Button type="submit" icon="link" disabled={isOff}>
-          Read
+          {texts.read}
         </Button>
       </form>
       {folders.length > 0 && (
-        <select className="select" aria-label="Folder of the server" value="" disabled={isOff} onChange={(event) => void read(() => ({ repository: event.target.value }))}>
-          <option value="">Repository…</option>
+        <select className="select" aria-label={texts.folderOfTheServer} value="" disabled={isOff} onChange={(event) => void read(() => ({ repository: event.target.value }))}>
+          <option value="">{texts.repository}</option>
           {folders.map((folder) => (
             <option key={folder}>{folder}</option>
           ))}
         </select>
       )}
-      <input ref={filePicker} type="file" multiple hidden aria-label="Files of a design system" onChange={(event) => upload(event.target.files)} />
-      <input ref={folderPicker} type="file" hidden aria-label="Folder of a design system" {...{ webkitdirectory: "" }} onChange={(event) => upload(event.target.files)} />
+      <input ref={filePicker} type="file" multiple hidden aria-label={texts.filesOfADesignSystem} onChange={(event) => upload(event.target.files)} />
+      <input ref={folderPicker} type="file" hidden aria-label={texts.folderOfADesignSystem} {...{ webkitdirectory: "" }} onChange={(event) => upload(event.target.files)} />
       <Button icon="file" disabled={isOff} onClick={() => filePicker.current?.click()}>
-        Files
+        {texts.files}
       </Button>
       <Button icon="folder" disabled={isOff} onClick={() => folderPicker.current?.click()}>
-        Folder
+        {texts.folder}
       </Button>
-      {busy && <span className="spinner" role="status" aria-label="Reading" />}
+      {busy && <span className="spinner" role="status" aria-label={texts.reading} />}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { Button, IconButton } from "../../parts/button";
+import { designTokens as texts } from "../../texts/design";
 import { type DesignLine, designLines, KINDS, type TokenKind, withoutLine, withToken, withValue } from "./design_lines";
 
 interface Props {
@@ -49,7 +50,7 @@ function TokenRow({ entry, disabled, onValue, onRemove }: { entry: DesignLine; d
         {entry.mode !== "" && <span className="faint"> {entry.mode}</span>}
       </span>
       <input className="field small mono" aria-label={label} value={entry.value} disabled={disabled} onChange={(event) => onValue(event.target.value)} />
-      <IconButton small icon="trash" label={`Remove ${label}`} disabled={disabled} onClick={onRemove} />
+      <IconButton small icon="trash" label={texts.remove(label)} disabled={disabled} onClick={onRemove} />
     </li>
   );
 }
@@ -72,23 +73,23 @@ function NewToken({ disabled, onAdd }: { disabled: boolean; onAdd(kind: TokenKin
   return (
     <form
       className="row wrap design-new"
-      aria-label="Add a value"
+      aria-label={texts.addAValue}
       onSubmit={(event) => {
         event.preventDefault();
         if (isReady) add();
       }}
     >
-      <select className="select small" aria-label="Kind" value={kind} onChange={(event) => setKind(event.target.value as TokenKind)}>
+      <select className="select small" aria-label={texts.kind} value={kind} onChange={(event) => setKind(event.target.value as TokenKind)}>
         {KINDS.map((candidate) => (
           <option key={candidate.kind} value={candidate.kind}>
             {candidate.heading}
           </option>
         ))}
       </select>
-      <input className="field small" aria-label="Name" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
-      <input className="field small mono" aria-label="Value" placeholder={example} value={value} onChange={(event) => setValue(event.target.value)} />
+      <input className="field small" aria-label={texts.name} placeholder={texts.name} value={name} onChange={(event) => setName(event.target.value)} />
+      <input className="field small mono" aria-label={texts.value} placeholder={example} value={value} onChange={(event) => setValue(event.target.value)} />
       <Button small type="submit" icon="plus" disabled={!isReady}>
-        Add
+        {texts.add}
       </Button>
     </form>
   );

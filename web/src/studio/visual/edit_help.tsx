@@ -1,19 +1,21 @@
 /** Says how elements are edited, in the place of the panel: the page does not move when the panel comes. */
 
+import { editHelp as texts } from "../../texts/visual";
+
 const WAYS: readonly [string, string][] = [
-  ["Click", "select an element"],
-  ["Shift and click", "select several"],
-  ["Drag", "move the selected element"],
-  ["Drag a handle", "change its padding (green) or margin (orange)"],
-  ["Double-click", "write into a text"],
-  ["/", "describe the change in words"],
-  ["Layers", "choose from the tree of elements"],
+  [texts.click, texts.selectAnElement],
+  [texts.shiftAndClick, texts.selectSeveral],
+  [texts.drag, texts.moveTheSelectedElement],
+  [texts.dragAHandle, texts.changeItsPaddingGreenOr],
+  [texts.doubleClick, texts.writeIntoAText],
+  ["/", texts.describeTheChangeInWords],
+  [texts.layers, texts.chooseFromTheTreeOf],
 ];
 
 export function EditHelp() {
   return (
-    <section className="element-panel edit-help" aria-label="How to edit">
-      <strong>Edit in the page</strong>
+    <section className="element-panel edit-help" aria-label={texts.howToEdit}>
+      <strong>{texts.editInThePage}</strong>
       <dl>
         {WAYS.map(([way, purpose]) => (
           <div key={way}>

@@ -1,5 +1,6 @@
 /** The widths that a change applies to: those up to the breakpoint that is shown, or all. */
 
+import { editScope as texts } from "../../texts/visual";
 import type { Device } from "../stage";
 
 export interface Scope {
@@ -8,9 +9,9 @@ export interface Scope {
   label: string;
 }
 
-const ALL: Scope = { below: 0, label: "All widths" };
-const TABLET: Scope = { below: 1024, label: "Up to 1023 px" };
-const PHONE: Scope = { below: 640, label: "Up to 639 px" };
+const ALL: Scope = { below: 0, label: texts.allWidths };
+const TABLET: Scope = { below: 1024, label: texts.upTo1023Px };
+const PHONE: Scope = { below: 640, label: texts.upTo639Px };
 
 /** What can be chosen at a width; the first is the default. */
 export function scopesOf(device: Device): readonly Scope[] {

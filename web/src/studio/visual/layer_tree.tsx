@@ -3,6 +3,7 @@
 import { useMemo, useState } from "react";
 import { IconButton } from "../../parts/button";
 import { Icon } from "../../parts/icon";
+import { layerTree as texts } from "../../texts/visual";
 import type { Layer } from "./visual_message";
 
 interface Props {
@@ -40,14 +41,14 @@ export function LayerTree({ layers, chosen, onPick, onHover, onStep, onClose }: 
     event.preventDefault();
   };
   return (
-    <section className="layers" aria-label="Layers">
+    <section className="layers" aria-label={texts.layers}>
       <div className="row layers-head">
-        <strong className="grow">Layers</strong>
-        <IconButton small icon="left" label="Move before" className="layer-up" disabled={chosen.length !== 1} onClick={() => onStep(-1)} />
-        <IconButton small icon="right" label="Move behind" className="layer-down" disabled={chosen.length !== 1} onClick={() => onStep(1)} />
-        <IconButton small icon="close" label="Close the layers" onClick={onClose} />
+        <strong className="grow">{texts.layers}</strong>
+        <IconButton small icon="left" label={texts.moveBefore} className="layer-up" disabled={chosen.length !== 1} onClick={() => onStep(-1)} />
+        <IconButton small icon="right" label={texts.moveBehind} className="layer-down" disabled={chosen.length !== 1} onClick={() => onStep(1)} />
+        <IconButton small icon="close" label={texts.closeTheLayers} onClick={onClose} />
       </div>
-      <div className="tree layer-rows" role="tree" aria-label="Elements" aria-multiselectable="true" onKeyDown={press} onPointerLeave={() => onHover("")}>
+      <div className="tree layer-rows" role="tree" aria-label={texts.elements} aria-multiselectable="true" onKeyDown={press} onPointerLeave={() => onHover("")}>
         {rows.map((row) => (
           <button
             key={row.path}

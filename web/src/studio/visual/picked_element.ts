@@ -104,3 +104,13 @@ function asToken(said: Said): Token {
 export function pathsOf(selection: Selection | null): string[] {
   return selection === null ? [] : [...selection.others, selection.primary].map((picked) => picked.place.path);
 }
+
+/** The selection after some of its elements were moved. Those inside of another one are no longer part of it. */
+export function movedSelection(selection: Selection, moves: readonly { element: { path: string }; path: string }[]): Selection {
+  const paths = new Map(moves.map(({ element, path }) => [element.path, path]));
+  const moved = [...selection.others, selection.primary].flatMap((picked) => {
+    const path = paths.get(picked.place.path);
+    return path === undefined ? [] : [{ ...picked, place: { ...picked.place, path } }];
+  });
+  return { ...selection, primary: moved.at(-1) ?? selection.primary, others: moved.slice(0, -1) };
+}

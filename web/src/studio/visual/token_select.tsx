@@ -1,5 +1,6 @@
 /** Chooses one of the project's own colours or fonts for a field. */
 
+import { tokenSelect as texts } from "../../texts/visual";
 import type { Token } from "./picked_element";
 
 interface Props {
@@ -15,9 +16,9 @@ export function TokenSelect({ label, kind, tokens, value, onChange }: Props) {
   if (choices.length === 0) return null;
   const chosen = choices.find((token) => token.code === value);
   return (
-    <select className="select small token-select" aria-label={`${label}: token`} value={chosen?.code ?? ""} onChange={(event) => onChange(event.target.value)}>
+    <select className="select small token-select" aria-label={texts.token(label)} value={chosen?.code ?? ""} onChange={(event) => onChange(event.target.value)}>
       <option value="" disabled>
-        Token
+        {texts.tokenLabel}
       </option>
       {choices.map((token) => (
         <option key={token.code} value={token.code}>

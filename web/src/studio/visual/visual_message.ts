@@ -13,13 +13,11 @@ export interface Layer {
   parent: boolean;
 }
 
-/** An element that was dragged beside another one. */
+/** Elements that were dragged beside another one, in the order of the page. `path` is the selector of one at its new place. */
 export interface Moved {
-  element: Required<RenderedBody>;
+  moves: { element: Required<RenderedBody>; path: string }[];
   target: Required<RenderedBody>;
   place: "before" | "after";
-  /** Its selector at the new place. */
-  path: string;
 }
 
 export type VisualMessage =
@@ -29,6 +27,7 @@ export type VisualMessage =
   | { heald: "layers"; layers: Layer[] };
 
 const MOST_LAYERS = 1500;
+const MOST_MOVED = 50;
 
 /** The message, if it is one of these. */
 export function asVisualMessage(said: Readonly<Record<string, unknown>>): VisualMessage | null {
@@ -40,8 +39,8 @@ export function asVisualMessage(said: Readonly<Record<string, unknown>>): Visual
     case "typed":
       return { heald: "typed", text: asText(said["text"], 4000) };
     case "moved": {
-      const [element, target] = [asPlace(asRecord(said["element"])), asPlace(asRecord(said["target"]))];
-      return { heald: "moved", element, target, place: said["place"] === "after" ? "after" : "before", path: asText(said["path"], 4000) };
+      const moves = asList(said["moves"], MOST_MOVED).map((move) => ({ element: asPlace(asRecord(move["element"])), path: asText(move["path"], 4000) }));
+      return { heald: "moved", moves, target: asPlace(asRecord(said["target"])), place: said["place"] === "after" ? "after" : "before" };
     }
     case "layers":
       return { heald: "layers", layers: asList(said["layers"], MOST_LAYERS).map(asLayer) };

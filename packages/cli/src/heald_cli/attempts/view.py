@@ -8,6 +8,7 @@ from msgspec import to_builtins
 
 from heald.commands.activity import describe_activity
 from heald.commands.amounts import format_seconds, format_usd
+from heald.commands.status_text import status_text
 from heald.commands.text_columns import align_columns
 from heald.core.envelope import Event
 from heald.core.events import FileChanged, RetryScheduled
@@ -69,7 +70,8 @@ def describe_outcome(attempt: Attempt) -> str:
     if attempt.check is not None:
         parts.append(_describe_check(attempt))
     if attempt.status != "completed":
-        parts.append(f"{attempt.status}: {attempt.error}" if attempt.error else attempt.status)
+        status = status_text(attempt.status)
+        parts.append(f"{status}: {attempt.error}" if attempt.error else status)
     return ", ".join([*parts, format_seconds(attempt.seconds), format_usd(attempt.cost_usd)])
 
 
@@ -92,7 +94,7 @@ def cost_table(attempts: Sequence[Attempt]) -> list[str]:
     table = [["", "agent", "result", "tokens", "cost"]]
     for attempt in attempts:
         check = attempt.check
-        result = attempt.status if check is None else "passed" if check.passed else "check failed"
+        result = status_text(attempt.status) if check is None else "passed" if check.passed else "check failed"
         table.append(
             [f"{attempt.number}", attempt.model, result, _tokens(attempt.usage.total), _cost(attempt.cost_usd)]
         )

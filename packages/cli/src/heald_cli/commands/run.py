@@ -55,7 +55,7 @@ EXAMPLES = """examples:
 
 With --attempts N agents work in copies of the folder; the one that you choose, or the first that passes the check, is
 applied to the folder. `heald undo` restores the state before a run, or before the attempt, in a git repository.
-exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
+exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 stopped"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

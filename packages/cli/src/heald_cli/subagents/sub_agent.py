@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from heald.commands.amounts import format_usd
+from heald.commands.status_text import status_text
 from heald.core.turn import Usage
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class SubAgent:
 
     def describe(self) -> str:
         """Describe its state, its cost and its changes in one line."""
-        parts = [self.activity if self.is_running else self.status]
+        parts = [self.activity if self.is_running else status_text(self.status)]
         if not self.is_running:
             tokens = f"{self.usage.total_input or 0:,} in, {self.usage.total_output or 0:,} out"
             parts += [tokens, format_usd(self.cost_usd)]

@@ -444,7 +444,7 @@ class Session(Agent[OutputT]):
 
     def _check_idle(self) -> None:
         if self.current is not None:
-            raise HealdError("An exchange runs; cancel it or wait for its end before you rewind.")
+            raise HealdError("An exchange runs; stop it or wait for its end before you rewind.")
 
     # --- storage --------------------------------------------------------------------------------------------------
 

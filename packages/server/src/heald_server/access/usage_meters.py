@@ -214,7 +214,7 @@ class UsageMeters:
 def _too_many_exchanges(running: int, limits: ServerLimits) -> ApiError:
     return too_many(
         f"{running} exchanges run or wait, of {limits.exchanges} that may; "
-        "wait until one ends, cancel one, or start fewer.",
+        "wait until one ends, stop one, or start fewer.",
         2,
     )
 

@@ -143,7 +143,7 @@ async def _rewind_to(call: ApiCall, seq: int, *, files: bool = False) -> Session
     info = await call.session()
     async with call.context.open_sessions.use(info) as session:
         if session.current is not None:
-            raise ApiError("busy", "An exchange runs; cancel it or wait for its end before you rewind.")
+            raise ApiError("busy", "An exchange runs; stop it or wait for its end before you rewind.")
         await session.rewind(seq)
         if files:
             await session.changes.restore_at(seq)

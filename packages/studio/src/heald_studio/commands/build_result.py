@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from heald.commands.amounts import format_seconds, format_usd
+from heald.commands.status_text import status_text
 from heald.commands.terminal import print_note
 from heald.commands.text_columns import align_columns
 from heald.core.errors import ConfigurationError
@@ -84,7 +85,8 @@ def print_result(
     table: list[list[str]] = []
     for variant, folder, _ in built:
         if folder is not None:
-            score = format_score(variant.score, variant.draft_score) if variant.score is not None else variant.status
+            status = status_text(variant.status)
+            score = format_score(variant.score, variant.draft_score) if variant.score is not None else status
             duration = format_seconds(max((variant.ended or 0) - (variant.started or 0), 0))
             table.append([f"{folder}/", variant.model, score, duration, format_usd(variant.cost_usd)])
         if variant.error is not None:
@@ -131,7 +133,7 @@ def _why_nothing(variant: "Variant") -> str:
     if variant.note:
         return variant.note
     if variant.status != "completed":
-        return f"it was {variant.status}."
+        return f"it was {status_text(variant.status)}."
     return "the model answered and wrote no file; try another model, or a request that describes what to build."
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from heald.commands.activity import describe_activity
 from heald.commands.amounts import format_seconds, format_usd
+from heald.commands.status_text import status_text
 from heald.commands.text_columns import align_columns
 from heald.core.envelope import Event
 from heald.core.events import FileChanged, RetryScheduled, ThinkingDelta, ToolOutputDelta, ToolUseContentBlockStart
@@ -49,7 +50,7 @@ class VariantProgress:
         """Apply the state of the variants."""
         self._variants = sorted(version.variants, key=lambda variant: variant.index)
         for variant in self._variants:
-            state = variant.status if variant.score is None else format_score(variant.score)
+            state = status_text(variant.status) if variant.score is None else format_score(variant.score)
             if self._reported.get(variant.session) != state:
                 self._reported[variant.session] = state
                 self.report(f"{self._name(variant)}: {_describe_outcome(variant) if variant.is_done else state}")
@@ -97,7 +98,7 @@ class VariantProgress:
 
 def _describe_outcome(variant: "Variant") -> str:
     """Describe how a variant ended."""
-    parts = [variant.status]
+    parts = [status_text(variant.status)]
     if variant.error is not None:
         reason = sanitize_text(variant.error.message)
         parts.append(reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…")

@@ -124,13 +124,20 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
   let isDropped = false;
   addEventListener("pointerdown", () => (isDropped = false), true);
 
-  // Dragging the selected element moves it before or behind the one below the pointer.
+  // Dragging a selected element moves all selected ones before or behind the one below the pointer.
   let pressed = null;
   addEventListener("pointerdown", (event) => {
-    const element = primary();
-    if (!isChoosing() || typing !== null || event.button !== 0 || element === null || element === document.body) return;
-    if (event.target instanceof Node && element.contains(event.target)) pressed = { element, x: event.clientX, y: event.clientY };
+    if (!isChoosing() || typing !== null || event.button !== 0 || !(event.target instanceof Node)) return;
+    const element = outermost().find((candidate) => candidate.contains(event.target));
+    if (element !== undefined) pressed = { element, x: event.clientX, y: event.clientY };
   }, true);
+  // The selected elements in the order of the page, without those inside of another one.
+  const outermost = () => {
+    const elements = selection().filter((element) => element.isConnected && element !== document.body);
+    const isInside = (element) => elements.some((other) => other !== element && other.contains(element));
+    const isBefore = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return elements.filter((element) => !isInside(element)).sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  };
   addEventListener("pointermove", (event) => {
     if (pressed === null) return;
     if (drag === null && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < FAR) return;
@@ -146,7 +153,7 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
     if (moved === null) return;
     drag = null;
     isDropped = true;
-    if (event.type === "pointerup" && moved.target !== null) move(moved.element, moved.target.element, moved.target.place);
+    if (event.type === "pointerup" && moved.target !== null) move(outermost(), moved.target.element, moved.target.place);
     update();
   };
   addEventListener("pointerup", drop, true);
@@ -164,7 +171,7 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
   // The sibling below the pointer; in another parent the element itself.
   const dropAt = (element, x, y) => {
     const below = document.elementFromPoint(x, y);
-    if (!(below instanceof Element) || element.contains(below) || below.contains(element)) {
+    if (!(below instanceof Element) || outermost().some((dragged) => dragged.contains(below) || below.contains(dragged))) {
       return below === element.parentElement ? nearest(element, x, y) : null;
     }
     let target = below;
@@ -172,7 +179,7 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
     return { element: target, place: sideOf(target, x, y) };
   };
   const nearest = (element, x, y) => {
-    const siblings = [...element.parentElement.children].filter((sibling) => sibling !== element && !HIDDEN.test(sibling.tagName));
+    const siblings = [...element.parentElement.children].filter((sibling) => !outermost().includes(sibling) && !HIDDEN.test(sibling.tagName));
     const distance = (sibling) => {
       const rect = sibling.getBoundingClientRect();
       return Math.hypot(rect.left + rect.width / 2 - x, rect.top + rect.height / 2 - y);
@@ -194,22 +201,29 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
     else box("line", { left: rect.left, top: (goal.place === "before" ? rect.top : rect.bottom) - 2, width: rect.width, height: 4 });
   };
 
-  // The element is moved at once, and put back where the source cannot be changed so.
+  // The elements are moved at once, and put back where the source cannot be changed so.
   let undo = null;
-  const move = (element, target, side) => {
-    if (side === "before" ? target.previousElementSibling === element : target.nextElementSibling === element) return;
-    const reference = { path: pathOf(element), ...marksOf(element) };
-    const goal = { path: pathOf(target), ...marksOf(target) };
-    const { parentNode, nextSibling } = element;
-    undo = () => parentNode.insertBefore(element, nextSibling);
-    if (side === "before") target.before(element);
-    else target.after(element);
-    say("moved", { element: reference, target: goal, place: side, path: pathOf(element) });
+  const move = (elements, target, side) => {
+    const reference = (element) => ({ path: pathOf(element), ...marksOf(element) });
+    const references = elements.map(reference);
+    const goal = reference(target);
+    const places = elements.map((element) => ({ element, parent: element.parentNode, next: element.nextSibling, follower: element.nextElementSibling }));
+    const putBack = () => {
+      for (const { element, parent, next } of places.toReversed()) parent.insertBefore(element, next);
+    };
+    if (side === "before") target.before(...elements);
+    else target.after(...elements);
+    if (places.every(({ element, parent, follower }) => element.parentNode === parent && element.nextElementSibling === follower)) {
+      putBack();
+      return;
+    }
+    undo = putBack;
+    say("moved", { moves: elements.map((element, at) => ({ element: references[at], path: pathOf(element) })), target: goal, place: side });
   };
   const step = (element, by) => {
     const siblings = [...(element.parentElement?.children ?? [])].filter((sibling) => !HIDDEN.test(sibling.tagName));
     const target = siblings[siblings.indexOf(element) + by];
-    if (target !== undefined && element !== document.body) move(element, target, by < 0 ? "before" : "after");
+    if (target !== undefined && element !== document.body) move([element], target, by < 0 ? "before" : "after");
   };
 
   // A double click writes into the text itself. Enter or a click elsewhere ends it, Escape takes it back.

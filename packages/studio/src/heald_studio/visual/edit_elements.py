@@ -17,7 +17,7 @@ from heald_studio.visual.cannot_edit import CannotEdit
 from heald_studio.visual.class_edit import edit_tailwind
 from heald_studio.visual.locate import RenderedElement, SourceTrees, element_name, require
 from heald_studio.visual.media_rule import MediaRules
-from heald_studio.visual.move_element import Place, move_element
+from heald_studio.visual.move_element import Place, join_insertions, move_element
 from heald_studio.visual.rule_edit import RuleEdits
 from heald_studio.visual.style_edit import edit_style
 from heald_studio.visual.text_edit import edit_text
@@ -79,10 +79,15 @@ def edit_elements(
     rules = MediaRules(texts, page, scope, edits)
     is_tailwind = any(_TAILWIND_MARKS.search(text) for text in texts.values())
     replacements: list[TextReplacement] = []
+    moves: list[TextReplacement] = []
+    are_several = sum(change.move is not None for change in changes) > 1
     for change in changes:
         check_style(change.style)
+        if change.move is not None:
+            moves += _move(trees, change, are_several=are_several)
+            continue
         replacements += _replacements(trees, texts, change, scope, None if is_tailwind else (edits, rules))
-    replacements += [*edits.write(), *rules.write()]
+    replacements += [*join_insertions(moves), *edits.write(), *rules.write()]
     changed = apply_replacements(texts, replacements)
     return {file: text.encode() for file, text in changed.items()}
 
@@ -96,7 +101,7 @@ def _replacements(
 ) -> list[TextReplacement]:
     """Return the replacements of one change. Without sheets the project uses Tailwind."""
     located = trees.locate(change.element)
-    if located is None and change.text is not None and not (change.style or change.attributes or change.move):
+    if located is None and change.text is not None and not (change.style or change.attributes):
         return _replace_text(texts, change)
     located = located or require(trees, change.element)
     tag = located.source[located.element.start : located.element.open_end]
@@ -115,11 +120,16 @@ def _replacements(
             replacements += edit_style(located, sheets[0].add(change.style, change.rules))
     for name, value in change.attributes.items():
         replacements += set_attribute(located, name, value)
-    if change.move is not None:
-        if replacements:
-            raise CannotEdit("Apply the other changes of this element before you move it.")
-        replacements += move_element(located, require(trees, change.move.target), change.move.place)
     return replacements
+
+
+def _move(trees: SourceTrees, change: VisualChange, *, are_several: bool) -> list[TextReplacement]:
+    if change.move is None:
+        return []
+    if change.text is not None or change.style or change.attributes:
+        raise CannotEdit("Apply the other changes of this element before you move it.")
+    target = require(trees, change.move.target)
+    return move_element(require(trees, change.element), target, change.move.place, keeps_place=not are_several)
 
 
 def check_style(style: Mapping[str, str]) -> None:

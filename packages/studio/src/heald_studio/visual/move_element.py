@@ -1,6 +1,7 @@
-"""Moves an element before or behind another one in the source."""
+"""Moves elements before or behind another one in the source."""
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from heald_studio.visual.cannot_edit import CannotEdit
@@ -10,8 +11,12 @@ from heald_studio.visual.text_replacement import TextReplacement
 Place = Literal["before", "after"]
 
 
-def move_element(moved: Located, target: Located, place: Place) -> list[TextReplacement]:
-    """Return the replacements that move an element. Its lines are moved whole if it has them for itself."""
+def move_element(moved: Located, target: Located, place: Place, *, keeps_place: bool = True) -> list[TextReplacement]:
+    """Return the replacements that move an element. Its lines are moved whole if it has them for itself.
+
+    There are none if it is already there. Without `keeps_place` it is written anew even then, since other elements that
+    are moved to the same place may have to stand before it.
+    """
     element, goal, source = moved.element, target.element, moved.source
     if moved.file != target.file:
         raise CannotEdit("The two elements are written in different files; describe the move in words.")
@@ -30,7 +35,7 @@ def move_element(moved: Located, target: Located, place: Place) -> list[TextRepl
         at = goal.start if place == "before" else goal.end
         space = source[start - 1 : start] if cut is None and source[start - 1 : start] == " " else ""
         gap = cut or (start - len(space), element.end)  # it leaves no empty line behind
-        if gap[0] <= at <= gap[1]:
+        if keeps_place and gap[0] <= at <= gap[1]:
             return []
         inserted = f"{text}{space}" if place == "before" else f"{space}{text}"
         return [TextReplacement(moved.file, gap[0], gap[1], ""), TextReplacement(moved.file, at, at, inserted)]
@@ -39,11 +44,22 @@ def move_element(moved: Located, target: Located, place: Place) -> list[TextRepl
         lines += "\n"
     lines = _reindent(lines, _indentation(source, cut[0]), _indentation(source, goal_span[0]))
     at = goal_span[0] if place == "before" else goal_span[1]
-    if cut[0] <= at <= cut[1]:
+    if keeps_place and cut[0] <= at <= cut[1]:
         return []
     if not source[:at].endswith("\n"):
         lines = f"\n{lines.removesuffix(chr(10))}"
     return [TextReplacement(moved.file, cut[0], cut[1], ""), TextReplacement(moved.file, at, at, lines)]
+
+
+def join_insertions(replacements: Sequence[TextReplacement]) -> list[TextReplacement]:
+    """Join what several moves write at one place, in their order."""
+    insertions: dict[tuple[str, int], str] = {}
+    for replacement in replacements:
+        if replacement.start == replacement.end:
+            place = (replacement.file, replacement.start)
+            insertions[place] = insertions.get(place, "") + replacement.text
+    joined = [TextReplacement(file, at, at, text) for (file, at), text in insertions.items()]
+    return [*(replacement for replacement in replacements if replacement.start < replacement.end), *joined]
 
 
 def _line_span(source: str, start: int, end: int) -> tuple[int, int] | None:

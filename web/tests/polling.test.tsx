@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { usePolling } from "../src/repository/polling";
+import { usePolling } from "../src/shell/polling";
 import { mount } from "./mounted";
 
 beforeEach(() => void vi.useFakeTimers());
