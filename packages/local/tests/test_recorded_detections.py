@@ -2,13 +2,17 @@
 
 `HEALD_RECORD_DETECTIONS=1 pytest packages/local/tests/test_recorded_detections.py` records the pages anew. Places may
 differ by a pixel and colours by a few levels, so that another version of a library does not need new recordings. What
-depends on the installed fonts is compared only where the same fonts are installed.
+depends on the installed fonts is compared only where the same fonts are installed. A page is not detected again while
+nothing that its detection depends on has changed; with `HEALD_ALL_CHECKS` set, all are.
 """
 
 import hashlib
 import io
 import json
 import os
+import sys
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,8 @@ from heald_pictures.detector import Progress
 from heald_pictures.elements import Box, Detection, PictureElement, TextElement
 from heald_pictures.fonts import faces
 from heald_pictures.rect import Rect
+from passed_checks import PassedChecks, digest_files
+from repository import ROOT
 
 RECORDINGS = Path(__file__).parent / "recorded_detections"
 RECORD = os.environ.get("HEALD_RECORD_DETECTIONS") == "1"
@@ -43,6 +49,10 @@ def test_a_page_is_detected_as_recorded(name: str) -> None:
     file = RECORDINGS / f"{name}.json"
     if name in DRAWN_WITH_FONTS and not RECORD and not _has_fonts(json.loads(file.read_text("utf-8"))):
         pytest.skip("the page is drawn with other fonts than those that are installed")
+    digest = f"{name}-{_digest_inputs()}"
+    passed = PassedChecks("detections")
+    if digest in passed and not RECORD:
+        pytest.skip("nothing has changed since the page was detected as recorded")
     previews: list[Detection] = []
     detection = _describe(detect_elements(PAGES[name](), lambda progress: previews.extend(_preview_of(progress))))
     if name in PREVIEWED:
@@ -56,6 +66,23 @@ def test_a_page_is_detected_as_recorded(name: str) -> None:
         missing, surplus = _compare(recording[kind], detection[kind], ignored if kind == "texts" else ())
         assert not missing, f"{kind} that were recorded and are not detected: {missing}; detected instead: {surplus}"
         assert not surplus, f"{kind} that are detected and were not recorded: {surplus}"
+    if digest == f"{name}-{_digest_inputs.__wrapped__()}":  # nobody has edited it meanwhile
+        passed.add(digest)
+
+
+@cache
+def _digest_inputs() -> str:
+    """The digest of all that a detection depends on: sources, networks, drawings, recordings, libraries and fonts."""
+    here = Path(__file__).parent
+    folders = [ROOT / "packages" / name / "src" for name in ("local", "pictures")] + [RECORDINGS, here / "pictures"]
+    files = {path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    drawings = {
+        here / "recorded_pages.py",
+        here / "vision_drawing.py",
+        ROOT / "tests" / "support" / "sketch_drawing.py",
+    }
+    libraries = [f"{name} {version(name)}" for name in ("numpy", "onnxruntime", "pillow")]
+    return digest_files({*files, *drawings, Path(__file__)}, sys.version, *libraries, _faces_digest())
 
 
 def _preview_of(progress: Progress) -> list[Detection]:

@@ -11,7 +11,7 @@ from heald_local.see import chart_marks
 from heald_local.see.charts import Explained, redraw_charts
 from heald_local.see.plot import Colour, Plot
 from heald_local.write.stacks import write_files
-from heald_pictures.elements import Box, Detection, PictureElement, Shape, TextElement, TextLine, TextStyle
+from heald_pictures.elements import Box, Control, Detection, PictureElement, Shape, TextElement, TextLine, TextStyle
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
 
@@ -198,6 +198,20 @@ def test_a_table_progress_bars_and_cards_are_no_charts() -> None:
         cards.bar(60 + 150 * number, 240 - high, 140, high, TEAL)
     names = [_text("A card", 80 + 150 * number, 180, 18) for number in range(3)]
     assert _redraw(cards, names).pictures == []
+
+
+def test_marks_among_the_controls_or_the_names_of_a_form_are_no_chart() -> None:
+    canvas = _Canvas()
+    canvas.grid()
+    for number, high in enumerate([40, 120, 90, 160]):
+        canvas.bar(100 + 100 * number, 260 - high, 44, high, BLUE)
+    names, prompts = (
+        [_text(f"{word}{end}", x, 268) for word, x in (("Name", 112), ("City", 212))] for end in ("", ":")
+    )
+    assert _chart(_redraw(canvas, names)).label == "Bar chart: Name, City"
+    assert _redraw(canvas, prompts).pictures == []
+    tick = Box(Rect(160, 200, 13, 13), "#ffffff", control=Control("checkbox", True, 1.0, BLUE, "#ffffff"))
+    assert redraw_charts(canvas.pixels, 1, "#f1f5f9", [CARD, tick], names, []).pictures == []
 
 
 def test_a_row_of_two_bars_and_paper_between_them_is_no_gap() -> None:

@@ -13,12 +13,14 @@ from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import Ink, extract_ink
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.letter_spacing import complete_index, find_letter_rows, join_wide_spacing
+from heald_local.see.letter_tiles import find_letter_tiles, split_at_tiles
 from heald_local.see.line_marks import Piece, split_marks
 from heald_local.see.models import available
 from heald_local.see.ocr import OcrResult
 from heald_local.see.styled_lines import style_lines
 from heald_local.see.word_styles import split_at_wide_gaps
 from heald_local.see.zero_confusion import replace_zeros
+from heald_pictures.elements import Box
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
 
@@ -211,3 +213,40 @@ def test_a_title_in_wide_letter_spacing_is_read() -> None:
     texts = detect_elements(paper.png()).texts
     assert [text.text for text in texts] == ["HARBOUR"]
     assert texts[0].style.spacing > 15
+
+
+def _tiles(letters: str) -> tuple[Paper, list[Box]]:
+    paper = Paper(400, 100)
+    boxes: list[Box] = []
+    for at, letter in enumerate(letters):
+        paper.box(20 + 44 * at, 30, 39, 41, "#c2185b", 8)
+        paper.text(30 + 44 * at, 60, letter, 28, "#ffffff", bold=True)
+        boxes.append(Box(Rect(20 + 44 * at, 30, 39, 41), "#c2185b", 8))
+    return paper, boxes
+
+
+@needs_models
+def test_the_letters_of_an_index_on_boxes_of_their_own_are_read() -> None:
+    paper, boxes = _tiles("ABCDEFGH")
+    pixels = np.asarray(paper.image)
+    assert find_letter_tiles(pixels, boxes) == boxes
+    detection = detect_elements(paper.png())
+    assert sorted(text.text for text in detection.texts) == list("ABCDEFGH")
+    assert len(detection.boxes) == 8
+
+
+@needs_models
+def test_boxes_without_an_index_on_them_are_not_tiles() -> None:
+    for letters in ("ABC", "fXtO", "    "):
+        paper, boxes = _tiles(letters)
+        assert find_letter_tiles(np.asarray(paper.image), boxes) == []
+
+
+def test_a_place_over_several_tiles_becomes_one_for_each_and_the_rest_stays() -> None:
+    _, tiles = _tiles("AB")
+    beside, elsewhere = Rect(0, 32, 300, 36), Rect(0, 80, 50, 12)
+    places = split_at_tiles([beside, elsewhere], tiles)
+    assert elsewhere in places
+    assert [place for place in places if place.x >= 103] == [Rect(103, 32, 197, 36)]
+    assert sum(tile.rect.holds(place) for tile in tiles for place in places) == 2
+    assert split_at_tiles([beside], []) == [beside]

@@ -71,6 +71,16 @@ def test_one_dot_beside_a_line_is_no_list() -> None:
     assert "<li" not in _page_text(page)
 
 
+def test_three_short_names_with_room_between_them_are_a_list_and_close_lines_are_a_title() -> None:
+    names = ("Harbour Airport", "Historic Harbour", "Harbour Aquarium")
+    loose, close = (
+        [line for at, name in enumerate(names) for line in text(80, 300 + pitch * at, name, 14).lines]
+        for pitch in (21, 17)
+    )
+    assert [item.text for item in group_paragraphs(loose)] == list(names)
+    assert len(group_paragraphs(close)) == 1
+
+
 def _footer(bold: int) -> Detection:
     rows = [
         text(x, 700 + 30 * row, f"{'Head' if not row else 'Item'} {column}{row}", 14, bold if not row else 400)

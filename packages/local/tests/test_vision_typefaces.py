@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from heald_local.see.paragraphs import group_paragraphs
-from heald_local.see.typefaces import drop_spacing, join_lists, unify_typefaces
+from heald_local.see.typefaces import drop_spacing, join_lists, unify_letter_rows, unify_typefaces
 from heald_pictures.elements import Family, TextLine, TextStyle
 from heald_pictures.fonts import face
 from heald_pictures.rect import Rect
@@ -103,3 +103,29 @@ def test_the_words_of_a_menu_get_one_weight_and_one_size() -> None:
     assert {(line.style.size, line.style.weight) for line in joined} == {(15, 400)}
     beside = [_line(32 + 180 * at, 60, word, 15 + at % 2) for at, word in enumerate(words)]
     assert {line.style.size for line in join_lists(beside[:2])} == {15, 16}
+
+
+def test_a_line_keeps_a_family_that_other_lines_of_the_page_have_for_certain() -> None:
+    sure = _line(32, 200, "Printed in a serif", 15, "serif", 0.97)
+    alike = _line(32, 240, "Rooms of the inn", 14, "serif", 0.85)
+    unlike = _line(32, 280, "Rooms of the barn", 14, "serif", 0.7)
+    others = [*_links(0.86), _line(32, 320, "A long sentence that shows which family most of the page has", 15)]
+    unified = unify_typefaces([*others, sure, alike, unlike])
+    assert [line.style.family for line in unified[-3:]] == ["serif", "serif", "sans"]
+    alone = unify_typefaces([*others, replace(sure, text="Inn"), alike])
+    assert alone[-1].style.family == "sans"
+
+
+def test_the_letters_of_an_index_get_one_style_and_keep_their_colours() -> None:
+    families: list[Family] = ["sans", "system", "serif", "sans", "sans"]
+    letters = [
+        replace(_line(32 + 26 * at, 60, letter, 13 + 3 * at, families[at]), ink=Rect(32 + 26 * at, 49, 10, 11))
+        for at, letter in enumerate("ABCDE")
+    ]
+    letters[1] = replace(letters[1], style=replace(letters[1].style, colour="#9a3412", weight=700))
+    joined = unify_letter_rows(letters)
+    size = joined[0].style.size
+    assert {(line.style.family, line.style.weight, line.style.size) for line in joined} == {("sans", 400, size)}
+    assert abs(size - 11 / (face("sans").ink("B")[3] - face("sans").ink("B")[1])) < 1
+    assert joined[1].style.colour == "#9a3412"
+    assert unify_letter_rows(letters[:3]) == letters[:3]

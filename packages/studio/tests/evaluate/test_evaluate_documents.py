@@ -18,7 +18,7 @@ from heald_studio.evaluate.document_figures import (
     with_document,
 )
 from heald_studio.evaluate.evaluation import evaluate
-from heald_studio.evaluate.page_document import changed_share, read_document, serve_folder
+from heald_studio.evaluate.page_document import changed_share, moved_share, read_document, serve_folder
 from heald_studio.evaluate.page_parts import PARTS_PROBE, PagePart, read_parts
 from heald_studio.evaluate.report_html import render_html
 from heald_studio.evaluate.targets import load_targets
@@ -129,6 +129,17 @@ async def test_a_document_is_rendered_with_the_files_beside_it_only(browser: Bro
     assert serve_folder(tmp_path / "inside")("https://project.heald.invalid/a%00b") is None
 
 
+@needs_chromium
+async def test_what_the_picture_does_not_show_is_not_expected_of_a_copy(browser: Browser, tmp_path: Path) -> None:
+    field = "border:0;background:white;position:absolute;top:200px"
+    page = tmp_path / "a.html"
+    unseen = f'<a style="color:white">white</a><input style="{field}"><input style="position:absolute;left:-900px">'
+    page.write_text(f"<!doctype html>{_BODY}{unseen}<h2 style='color:white'>white</h2>")
+    document = await read_document(browser, page, _WINDOW)
+    assert [part.kind for part in document.parts] == ["field"]
+    assert (len(document.elements.links), len(document.elements.headings)) == (1, 1)
+
+
 def test_pictures_of_another_size_are_completely_different() -> None:
     assert changed_share(png(), png()) == 0.0
     assert changed_share(png(), png(9, 6)) == 1.0
@@ -165,3 +176,30 @@ async def test_an_evaluation_compares_pages_with_their_documents_and_shows_the_w
     html = render_html(report)
     assert html.index("<h3>b ·") < html.index("<h3>a ·")
     assert "Design2Code block" in html
+
+
+@needs_chromium
+async def test_a_picture_whose_lines_are_elsewhere_is_replaced_by_a_rendering(browser: Browser, tmp_path: Path) -> None:
+    words = "<p>Two sheds and a quay</p><p>Open all year</p>"
+    fonts = {"same": "serif", "other": "monospace"}
+    document = "<!doctype html><meta charset=utf-8><style>p{font:16px serif}</style>" + words
+    given: dict[bytes, str] = {}
+    for name, font in fonts.items():
+        (tmp_path / "drawn.html").write_text(document.replace("serif", font))
+        seen = await browser.render(serve_folder(tmp_path), "drawn.html", _WINDOW)
+        (tmp_path / f"{name}.png").write_bytes(seen.picture)
+        (tmp_path / f"{name}.html").write_text(document)
+        given[seen.picture] = name
+        assert moved_share(seen.picture, seen.picture, seen.texts) == 0.0
+        assert moved_share(seen.picture, png(9, 6), seen.texts) == 1.0
+    converted: list[str] = []
+
+    async def convert(picture: bytes, _stack: Stack, /) -> Conversion:
+        converted.append(given.get(picture, "rendering"))
+        return Conversion(files=_page(words))
+
+    report = await evaluate(tmp_path, {"copy": convert}, browser=browser)
+    assert "other" not in converted
+    notes = {row.target: " ".join(row.notes) for row in report.rows}
+    assert "100% of their lines" in notes["other"]
+    assert "rendering" not in notes["same"]

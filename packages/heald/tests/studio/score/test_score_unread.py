@@ -1,17 +1,19 @@
 """What a reader cannot read counts against the page: places that look like text and that no line explains."""
 
+import dataclasses
 from io import BytesIO
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from heald_local.see.models import available
+from heald_pictures.elements import TextLine, TextStyle
 from heald_pictures.fonts import installed
 from heald_pictures.rect import Rect
 from heald_studio.browser.page import TextBlock
 from heald_studio.score.page_image import PageImage
 from heald_studio.score.score import score
-from heald_studio.score.text_reader import find_unread, read_text
+from heald_studio.score.text_reader import find_unread, join_runs, read_text
 from score_support import WORDS, drawn
 
 
@@ -35,6 +37,17 @@ def test_an_icon_and_a_speck_are_not_text() -> None:
 def test_two_places_of_the_same_text_count_once() -> None:
     whole = Rect(10, 10, 200, 20)
     assert find_unread([whole, Rect(40, 12, 90, 16)], []) == [whole]
+
+
+def test_the_runs_of_a_sentence_are_one_row_and_the_words_of_a_menu_are_not() -> None:
+    def run(text: str, x: float, colour: str = "#111111") -> TextLine:
+        rect = Rect(x, 40, 60, 20)
+        return TextLine(text, rect, rect, TextStyle("sans", 16.0, 400, False, colour), 55, 0.99)
+
+    first, link, rest = run("Two sheds", 10), run("and a quay", 74.5, "#0645ad"), run("all year", 139)
+    assert join_runs([rest, link, first]) == [[first, link, rest]]
+    assert len(join_runs([run("Home", 10), run("Boats", 90)])) == 2
+    assert len(join_runs([first, dataclasses.replace(link, baseline=75.0)])) == 2
 
 
 def test_an_unread_place_counts_as_missing_text() -> None:

@@ -43,6 +43,7 @@ GRID_SPAN = 0.6  # the part of a chart that a line of its grid spans
 FEWEST_STEPS, UNEVEN = 2, 0.2  # between the lines of a grid, and the part by which they differ
 FEWEST_LONE_BARS, FEWEST_DOTS = 5, 3  # of a chart without labels: bars, and points on one line
 FEWEST_TICKS, FEWEST_NAMES = 2, 3  # amounts, and other labels, in one row or one column
+NAME_ENDS, FEWEST_FIELDS = (":", "*"), 2  # ends of the name of a field, and such names beside what is a form
 SAME_TICK = 4.0  # pixels by which such labels may be off
 AMOUNT = re.compile(r"[-−–+$€£¥]?\s?\d[\d.,\s]*\s?(?:%|[kKmMbB]|ms|s|h|[$€£¥])?")
 
@@ -134,7 +135,7 @@ def _redraw(clean: Pixels, fine: Pixels, ratio: int, panel: Box, rect: Rect, ele
     if marks is None or not marks.kind or (rect.w < LEAST_WIDE and not marks.sectors):
         return elements
     labels = [text for text in elements.texts if all(_is_label(line, rect, panel.rect) for line in text.lines)]
-    if not marks.sectors and not _has_scale(marks, labels, rect):
+    if not marks.sectors and (_is_form(elements.boxes, labels, rect) or not _has_scale(marks, labels, rect)):
         return elements
     reach = hull([rect, *(text.rect for text in labels), *(line.ink for text in labels for line in text.lines)])
     whole = _snap(reach.grown(1).within(clean.shape[1], clean.shape[0]))
@@ -174,6 +175,13 @@ def _is_label(line: TextLine, plot: Rect, panel: Rect) -> bool:
     below = within and 0 <= ink.y - plot.bottom + LABEL_OVERLAP <= LABEL_AWAY
     above = within and 0 <= plot.y - ink.bottom + LABEL_OVERLAP <= LABEL_ABOVE and line.style.weight < LEAST_BOLD
     return short and (beside or below or above)
+
+
+def _is_form(boxes: Sequence[Box], labels: Sequence[TextElement], plot: Rect) -> bool:
+    """Whether fields look like bars: a control lies among them, or their names end in a colon."""
+    names = [line.text.strip() for text in labels for line in text.lines]
+    has_control = any(box.control is not None and plot.holds(box.rect) for box in boxes)
+    return has_control or sum(name.endswith(NAME_ENDS) for name in names) >= FEWEST_FIELDS
 
 
 def _has_scale(marks: ChartMarks, labels: Sequence[TextElement], plot: Rect) -> bool:

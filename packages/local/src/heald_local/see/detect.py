@@ -16,6 +16,7 @@ from heald_local.see.face_fits import clear_fits
 from heald_local.see.icon_boxes import is_icon_ground, is_icon_outline
 from heald_local.see.icon_pictures import find_room
 from heald_local.see.ink_pieces import find_ink
+from heald_local.see.letter_tiles import find_letter_tiles, split_at_tiles
 from heald_local.see.line_bars import read_bars
 from heald_local.see.memory import release_memory
 from heald_local.see.page_ground import PageGround, find_ground
@@ -110,8 +111,13 @@ def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
 def _detect_page(shot: Screenshot, ground: PageGround, base: Detection, report: Report) -> Detection:
     """Read the texts of a page, cut out its pictures, and put controls, icons and charts in their place."""
     detected, parts = _find_text_and_parts(shot.pixels, ground.busy, report)
-    places = without_marks(shot.pixels, detected.lines, parts)
-    boxes = [box for box in ground.boxes if not _is_glyph(box, places) and not is_icon_ground(shot.pixels, box, parts)]
+    tiles = find_letter_tiles(shot.pixels, ground.boxes)
+    places = split_at_tiles(without_marks(shot.pixels, detected.lines, parts), tiles)
+    boxes = [
+        box
+        for box in ground.boxes
+        if box in tiles or not (_is_glyph(box, places) or is_icon_ground(shot.pixels, box, parts))
+    ]
     inks = find_ink(shot.pixels, paint_page(base.width, base.height, base.background, boxes), places, boxes)
     layers = find_layers(shot, ground.background, boxes, inks, ground.grain)
     page_texts = read_texts(shot, layers, inks, places, detected.lines, parts, report)

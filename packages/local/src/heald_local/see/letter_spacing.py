@@ -114,10 +114,13 @@ def _is_spaced(row: Sequence[Piece]) -> bool:
 
 
 def _is_index(row: Sequence[Piece]) -> bool:
+    return are_in_order([reading.text.strip() for _, reading in row])
+
+
+def are_in_order(letters: Sequence[str]) -> bool:
     """Whether the letters are those of an alphabet or the numbers of pages, one after the other."""
-    letters = [reading.text.strip() for _, reading in row]
-    following = sum(bool(a) and bool(b) and ord(b) - ord(a) == 1 for a, b in pairwise(letters))
-    return following >= IN_ORDER * (len(letters) - 1)
+    pairs = [(a, b) for a, b in pairwise(letters) if len(a) == len(b) == 1]
+    return sum(ord(b) - ord(a) == 1 for a, b in pairs) >= IN_ORDER * (len(letters) - 1)
 
 
 def _read_chain(row: Sequence[Piece], crop: Crop) -> Piece | None:

@@ -18,7 +18,8 @@ SLACK = 2.5  # pixels by which the edges of a paragraph's lines differ
 SAME_PITCH, SAME_PITCH_SHARE = 1.6, 0.06  # pixels, and ems, by which the distances of its lines differ
 SAME_SIZE = 0.35  # pixels of type
 FEWEST_ITEMS, MOST_WORDS = 3, 5  # lines of a list, and words of each
-FEW_WORDS = 3  # of each line of a longer list, whose lines need not leave room
+FEW_WORDS = 3  # of each line of a longer or looser list, whose lines need not leave room
+LOOSE_ITEMS = 1.45  # ems between the lines of a list that has no more than the fewest
 CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
 TITLE, TITLE_PITCH = 24, 1.4  # pixels of type, and ems between lines, of a title: it is wrapped to look well
 
@@ -99,7 +100,9 @@ def _are_items(group: Sequence[TextLine]) -> bool:
         return False
     widest = max(line.rect.w for line in group)
     has_room = any(last.rect.w + first_word(line) <= widest - 1 for last, line in itertools.pairwise(group))
-    is_short = len(group) > FEWEST_ITEMS and all(line.text.count(" ") < FEW_WORDS for line in group)
+    pitch = group[1].baseline - group[0].baseline
+    is_loose = len(group) > FEWEST_ITEMS or pitch >= LOOSE_ITEMS * group[0].style.size
+    is_short = is_loose and all(line.text.count(" ") < FEW_WORDS for line in group)
     return (has_room or is_short) and all(_is_item(line.text.strip()) for line in group)
 
 

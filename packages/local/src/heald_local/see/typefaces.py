@@ -6,6 +6,7 @@ Each line alone may resemble another family or size; together they show one.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from heald_local.see.face_fits import snap_size
 from heald_local.see.font_weights import BOLD, LEAST_BOLD, REGULAR
@@ -14,6 +15,10 @@ from heald_pictures.fonts import SPECIAL, face
 from heald_pictures.rect import Rect
 
 CERTAIN = 0.93  # likeness from which on a line is in the installed font that was found
+_ALIKE, _FEWEST_LETTERS = 0.8, 12
+"""Likeness from which on a line keeps a family that the page has for certain, and the letters that show it."""
+_FEWEST_IN_ROW, _LETTER_GAP = 4, 4.5  # letters of a row, and heights between two of them
+_LETTER_ROUND = 0.6  # pixels by which the size of such letters is rounded: their heights are whole pixels
 _FIXED: frozenset[Family] = frozenset({*SPECIAL, "mono", "code"})
 _LARGE = 20.0  # pixels: headings may have a family of their own
 _NEAR = 0.07  # sizes closer than this, as a share, are one size
@@ -41,14 +46,62 @@ _SLIP, _SLIP_SHARE = 2.5, 0.02  # a line may become longer or shorter by this, i
 
 
 def unify_typefaces(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Give uncertain lines the family and the size that most of their letters have; certain ones do not change."""
+    """Give uncertain lines the family and the size that most of their letters have; certain ones do not change.
+
+    A line that is much like a family of which the page has other lines for certain keeps it.
+    """
     small, large = _common_family(lines, large=False), _common_family(lines, large=True)
-    in_family = [_with_family(line, large if line.style.size >= _LARGE else small) for line in lines]
+    present = _certain_families(lines)
+    in_family = [_with_family(line, large if line.style.size >= _LARGE else small, present) for line in lines]
     groups = _join_neighbours([at for at, line in enumerate(in_family) if _is_open(line)], in_family)
     sizes = {at: _fitted_size([in_family[member] for member in group]) for group in groups for at in group}
     common = _common_sizes(in_family, sizes)
     sized = [line if at not in common else _with_size(line, common[at]) for at, line in enumerate(in_family)]
-    return drop_spacing(join_lists(_join_tails(sized)))
+    return unify_letter_rows(drop_spacing(join_lists(_join_tails(sized))))
+
+
+def unify_letter_rows(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Give the single letters of a row, such as an index, one style: a letter alone shows hardly more than its height.
+
+    Their colours stay.
+    """
+    result = list(lines)
+    rows: list[list[int]] = []
+    singles = [at for at, line in enumerate(lines) if len(line.text) == 1 and line.text.isalnum()]
+    for at in sorted(singles, key=lambda number: lines[number].rect.x):
+        row = next((row for row in rows if _are_in_row(lines[row[-1]], lines[at])), None)
+        if row is None:
+            rows.append([at])
+        else:
+            row.append(at)
+    for row in rows:
+        if len(row) >= _FEWEST_IN_ROW:
+            letters = [lines[at] for at in row]
+            common = _common_family(lines, large=letters[0].style.size >= _LARGE)
+            for at, line in zip(row, _with_letter_style(letters, common), strict=True):
+                result[at] = line
+    return result
+
+
+def _are_in_row(last: TextLine, line: TextLine) -> bool:
+    is_level = abs(last.baseline - line.baseline) <= _SAME_LINE and abs(last.ink.y - line.ink.y) <= _SAME_LINE
+    return is_level and line.ink.x - last.ink.right <= _LETTER_GAP * last.ink.h
+
+
+def _with_letter_style(row: Sequence[TextLine], common: Family | None) -> list[TextLine]:
+    """Set one family and weight, and the size at which most letters are as tall as they were seen.
+
+    The family is the `common` one of the page if a letter has it, else that of most letters.
+    """
+    families: Counter[Family] = Counter(line.style.family for line in row)
+    family = common if common is not None and common in families else families.most_common(1)[0][0]
+    weight = Counter(line.style.weight for line in row).most_common(1)[0][0]
+    plain = [replace(line, style=replace(line.style, family=family, weight=weight, spacing=0.0)) for line in row]
+    drawn = face(family, weight >= LEAST_BOLD, False)
+    heights = [(drawn.ink(line.text)[3] - drawn.ink(line.text)[1], line.ink.h) for line in row]
+    size = snap_size(median(seen / natural for natural, seen in heights if natural > 0), _LETTER_ROUND)
+    sized = [_with_size(line, size) for line in plain]
+    return [replace(line, style=replace(line.style, spacing=0.0)) for line in sized]
 
 
 def join_lists(lines: Sequence[TextLine]) -> list[TextLine]:
@@ -158,8 +211,20 @@ def _common_family(lines: Sequence[TextLine], large: bool) -> Family | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
-def _with_family(line: TextLine, family: Family | None) -> TextLine:
+def _certain_families(lines: Sequence[TextLine]) -> frozenset[Family]:
+    """Return the families that several letters of the page have for certain: a page may have two."""
+    letters: Counter[Family] = Counter()
+    for line in lines:
+        if line.likeness >= CERTAIN:
+            letters[line.style.family] += len(line.text)
+    return frozenset(family for family, count in letters.items() if count >= _FEWEST_LETTERS)
+
+
+def _with_family(line: TextLine, family: Family | None, present: frozenset[Family]) -> TextLine:
+    """Set the family, unless the line is much like another one that is `present` for certain."""
     if family is None or not _is_open(line) or (line.style.family == family and not line.style.spacing):
+        return line
+    if line.style.family != family and line.style.family in present and line.likeness >= _ALIKE:
         return line
     style = replace(line.style, family=family, spacing=0.0)
     left, _, right, _ = face(family, style.weight >= LEAST_BOLD, style.italic).ink(line.text)

@@ -17,7 +17,7 @@ from heald_studio.evaluate.conversion import Conversion, Converter
 from heald_studio.evaluate.design2code import score_design2code
 from heald_studio.evaluate.document_blocks import read_text_areas
 from heald_studio.evaluate.document_figures import compare_documents, read_document_parts
-from heald_studio.evaluate.page_document import PageDocument, changed_share, read_document
+from heald_studio.evaluate.page_document import PageDocument, changed_share, moved_share, read_document
 from heald_studio.evaluate.page_parts import compare_parts, read_parts
 from heald_studio.evaluate.quality import PHONE, measure_quality
 from heald_studio.evaluate.report import EvaluationReport
@@ -109,6 +109,7 @@ def _place_of_row(target: EvaluationTarget, model: str, stack: Stack) -> tuple[s
 
 
 _ALL_AT_ONCE = 10_000
+_MOST_MOVED = 0.05  # of the lines of a document that its picture has elsewhere or in other letters
 
 
 class _EvaluationRun:
@@ -220,22 +221,24 @@ class _EvaluationRun:
 async def _read_target_document(browser: Browser, target: EvaluationTarget) -> EvaluationTarget:
     """Return the target with everything that the document beside it says.
 
-    The picture is replaced by a rendering of the document if both differ in size, such as for lack of its fonts.
+    The picture is replaced by a rendering of the document if the sizes or many lines differ, such as where the
+    document's fonts are missing: its lines would be looked for where the picture does not have them.
     """
     if target.document is None:
         return target
     document = await read_document(browser, target.document, target.viewport)
     changed = await asyncio.to_thread(changed_share, target.image, document.picture)
+    moved = await asyncio.to_thread(moved_share, target.image, document.picture, document.texts)
     notes = [f"Not found by the document: {path}" for path in document.missing[:3]]
-    if changed == 1.0:
-        notes.append(
-            "The picture and the document have other sizes here, so a rendering of the document was converted."
-        )
+    is_other = changed == 1.0 or moved > _MOST_MOVED
+    if is_other:
+        what = "have other sizes" if changed == 1.0 else f"differ in {moved:.0%} of their lines"
+        notes.append(f"The picture and the document {what} here, so a rendering of the document was converted.")
     elif changed:
         notes.append(f"The picture and the document differ in {changed:.1%} of their pixels here.")
     return replace(
         target,
-        image=document.picture if changed == 1.0 else target.image,
+        image=document.picture if is_other else target.image,
         texts=document.texts,
         parts=document.parts,
         truth=document,

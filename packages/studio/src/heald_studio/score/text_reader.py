@@ -10,13 +10,16 @@ from heald_pictures.colours import rgb_parts
 from heald_pictures.detector import find_detector
 from heald_pictures.elements import TextLine
 from heald_pictures.errors import ModelsMissing, VisionError
-from heald_pictures.rect import Rect
+from heald_pictures.rect import Rect, hull
 from heald_studio.browser.page import TextBlock
 from heald_studio.score.page_image import PictureError
 
 LEAST_HEIGHT, MOST_HEIGHT = 8.0, 96.0
 LEAST_WIDTH = 1.7  # of a place, in heights: a narrower one may be an icon
 LEAST_REST = 1.6  # of what is left beside the lines on it, in heights: less is the margin of a line
+
+_LEVEL, _SAME_SIZE = 1.6, 0.8  # pixels by which the baselines and the sizes of the runs of a row differ
+_RUN_GAP = (-0.1, 0.5)  # ems between two runs of a row: they are a space apart, or touch
 
 _BOLD = 600  # the least weight that a browser draws bold
 _STYLE_DOUBTS = ((0.9, 0.0), (0.75, 0.09), (-1.0, 0.3))
@@ -47,7 +50,7 @@ def read_text(image: bytes) -> tuple[TextBlock, ...]:
         raise PictureError(SKETCHED)
     lines = [line for text in detection.texts for line in text.lines]
     unread = find_unread(detection.text_places, [line.rect for line in lines])
-    blocks = [_line_block(line, detection.ratio) for line in lines]
+    blocks = [_row_block(row, detection.ratio) for row in join_runs(lines)]
     blocks += [_block("", place, detection.ratio) for place in unread]
     return tuple(sorted(blocks, key=lambda line: (line.y, line.x)))
 
@@ -56,12 +59,40 @@ def _block(text: str, rect: Rect, scale: int) -> TextBlock:
     return TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale)
 
 
-def _line_block(line: TextLine, scale: int) -> TextBlock:
-    """Return the block of a line; how bold and italic it is allows for the chance that this was misread."""
+def join_runs(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Return the rows of text: runs in several styles, such as a link in a sentence, are one row as in a browser."""
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda line: line.rect.x):
+        row = next((row for row in rows if _continues(row[-1], line)), None)
+        if row is None:
+            rows.append([line])
+        else:
+            row.append(line)
+    return rows
+
+
+def _continues(last: TextLine, line: TextLine) -> bool:
+    size = last.style.size
+    gap = line.rect.x - last.rect.right
+    is_level = abs(last.baseline - line.baseline) <= _LEVEL and abs(size - line.style.size) <= _SAME_SIZE
+    return is_level and _RUN_GAP[0] * size <= gap <= _RUN_GAP[1] * size
+
+
+def _row_block(row: Sequence[TextLine], scale: int) -> TextBlock:
+    """Return the block of a row, in the colour of its longest run."""
+    shares = [(len(run.text), *_style_shares(run)) for run in row]
+    letters = sum(length for length, _, _ in shares)
+    bold = sum(length * share for length, share, _ in shares) / letters
+    italic = sum(length * share for length, _, share in shares) / letters
+    longest = max(row, key=lambda run: len(run.text))
+    block = _block(" ".join(run.text for run in row), hull(run.rect for run in row), scale)
+    return msgspec.structs.replace(block, colour=rgb_parts(longest.style.colour), bold=bold, italic=italic)
+
+
+def _style_shares(line: TextLine) -> tuple[float, float]:
+    """Return how bold and how italic a line is, which allows for the chance that this was misread."""
     doubt = next(chance for least, chance in _STYLE_DOUBTS if line.likeness >= least)
-    bold, italic = (abs(read - doubt) for read in (line.style.weight >= _BOLD, line.style.italic))
-    block = _block(line.text, line.rect, scale)
-    return msgspec.structs.replace(block, colour=rgb_parts(line.style.colour), bold=bold, italic=italic)
+    return abs((line.style.weight >= _BOLD) - doubt), abs(line.style.italic - doubt)
 
 
 def find_unread(places: Sequence[Rect], lines: Sequence[Rect]) -> list[Rect]:
