@@ -6,7 +6,7 @@ from dataclasses import replace
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, walk_nodes
 from heald_local.write.stacks import STACKS, write_files
-from heald_pictures.elements import Detection, PictureElement, Shape, TextElement
+from heald_pictures.elements import Box, Detection, PictureElement, Shape, TextElement
 from heald_pictures.rect import Rect
 from vision_pages import PNG, box, picture, seen, text
 
@@ -169,4 +169,30 @@ def test_words_that_ask_for_input_at_the_left_of_a_box_without_a_frame_are_a_fie
     asked = seen(head, *bar, text(912, 120, "Search the harbour", 14, colour="#777777"))
     (field,) = _find(asked, "input")
     assert dict(field.attributes)["placeholder"] == "Search the harbour"
-    assert not _find(seen(head, *bar, text(912, 120, "Case studies", 14, colour="#777777")), "input")
+    assert not _find(seen(head, *bar, text(912, 120, "Case studies", 14)), "input")
+
+
+def test_a_long_box_with_grey_words_is_a_field_though_it_has_no_frame() -> None:
+    parts = [part for y, name in ((200, "Boat"), (290, "Berth"), (380, "Notes")) for part in _labelled(y, name)]
+    page = seen(text(80, 40, "Book a berth", 30, 700), *parts, box(80, 560, 160, 44, "#1d4ed8"))
+    fields = [dict(node.attributes) for node in _find(page, "input")]
+    assert [field["placeholder"] for field in fields] == ["Name of the boat"] * 3
+
+
+def _labelled(y: float, name: str) -> list[TextElement | Box]:
+    words = text(96, y + 36, "Name of the boat", 14, colour="#757575")
+    return [text(80, y, name, 14), box(80, y + 24, 560, 42, "#f5f7fa"), words]
+
+
+def test_bars_of_one_shape_are_titles_though_the_words_of_one_ask_for_something() -> None:
+    bars: list[TextElement | Box] = []
+    for at, words in enumerate(("Related pages", "This page", "Search the site")):
+        bars += [box(80, 200 + 120 * at, 300, 30, "#dfe7ea", border=True), text(90, 206 + 120 * at, words, 15)]
+        bars.append(text(80, 250 + 120 * at, "Tides of the northern harbour are listed here.", 15))
+    assert not _find(seen(text(80, 40, "Harbours", 30, 700), *bars), "input")
+
+
+def test_words_that_show_how_to_write_a_date_are_a_placeholder() -> None:
+    frame = box(80, 200, 110, 28, "#f2f8fb", border=True)
+    (field,) = _find(seen(text(80, 40, "Stay with us", 30, 700), frame, text(87, 206, "MM/DD/YYYY", 13)), "input")
+    assert "MM/DD/YYYY" in dict(field.attributes).values()

@@ -150,3 +150,9 @@ def test_a_long_title_in_the_blue_of_links_is_a_link() -> None:
     title = "Back to the index of all harbours between the cape and the northern light"
     prose = [text(80, 240 + 40 * at, LONG.format(at), 16) for at in range(4)]
     assert title in _links(seen(*_top(), *prose, text(80, 420, title, 16, colour="#2563eb")))
+
+
+def test_the_maker_of_a_site_is_a_link_in_the_line_that_names_it() -> None:
+    page = seen(*_top(), text(80, 300, LONG.format(1), 16), text(80, 700, "Harbour Trust. Powered by Tidewater.", 13))
+    assert "Tidewater" in _links(page)
+    assert not any("Powered" in words for words in _links(page))

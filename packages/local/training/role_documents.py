@@ -14,7 +14,9 @@ WHITE = "#ffffff"
 LARGEST_ICON = 64
 ASCENT, INK_TOP, INK_HEIGHT = 0.8, 0.74, 0.92  # of the line box, and of the size of type
 SPACE, TIGHT = 0.45, 0.13  # in sizes: pieces of a line that are nearer are one, and touch below the second
-FIELD_SIZE, LETTER = 13.3, 7.0  # pixels, in fields of the browser's own style
+LETTER, LINE = 0.5, 1.2  # width of a letter and height of a line in a field, in sizes
+NARROWEST_FIELD = 20.0  # pixels
+ARROW, ARROW_ROOM = (9.0, 5.0), 5.0  # pixels of the arrow of a select, and between it and the edge
 PRESSED = ("submit", "button", "reset")
 UNSEEN = ("hidden", "checkbox", "radio")
 
@@ -32,7 +34,8 @@ def detect_document(document: Document) -> Detection:
         if min(rect.w, rect.h) >= 4 and (is_icon or not picture["ground"]):
             pictures.append(PictureElement(rect, "icon" if is_icon else "photo", f"p{number}", b""))
     boxes = [box for box in boxes if not any(picture.rect.holds(box.rect, 1) for picture in pictures)]
-    lines = [*_find_lines(document, boxes, ground), *_field_lines(document)]
+    pictures += _find_arrows(document)
+    lines = [*_find_lines(document, boxes, ground), *_field_lines(document, boxes, ground)]
     texts = group_paragraphs(_join_pieces(lines))
     boxes.sort(key=lambda box: -box.rect.area)
     return Detection(int(width), int(height), 1, False, ground, tuple(boxes), tuple(texts), tuple(pictures), ())
@@ -79,18 +82,37 @@ def _find_lines(document: Document, boxes: list[Box], ground: str) -> list[TextL
     return lines
 
 
-def _field_lines(document: Document) -> list[TextLine]:
+def _field_lines(document: Document, boxes: list[Box], ground: str) -> list[TextLine]:
     lines: list[TextLine] = []
     for field in document["fields"]:
         rect = Rect(*field["box"])
-        if not field["text"] or field["type"] in UNSEEN or rect.w < 20:
+        if not field["text"] or field["type"] in UNSEEN or rect.w < NARROWEST_FIELD:
             continue
-        wide = min(LETTER * len(field["text"]), rect.w - 8)
-        left = rect.middle[0] - wide / 2 if field["type"] in PRESSED else rect.x + 8
-        place = Rect(left, rect.middle[1] - 8, wide, 16)
-        style = TextStyle("sans", FIELD_SIZE, 400, False, "#757575")
-        lines.append(TextLine(field["text"], Rect(left, place.y + 3, wide, 11), place, style, place.y + 13, 1.0))
+        colour = _blend(field["colour"], _ground_of(rect, boxes, ground))
+        size, weight = field["size"], 700 if field["weight"] >= 600 else 400
+        style = TextStyle(_family(field["family"]), size, weight, False, colour)
+        room = max(rect.w - 2 * field["left"], size)
+        wide = min(LETTER * size * len(field["text"]), room)
+        is_centred = field["type"] in PRESSED or field["align"] == "center"
+        left = rect.middle[0] - wide / 2 if is_centred else rect.x + field["left"]
+        high = LINE * size
+        top = rect.y + field["top"] if field["type"] == "textarea" else rect.middle[1] - high / 2
+        place = Rect(left, top, wide, high)
+        baseline = top + ASCENT * high
+        ink = Rect(left, baseline - INK_TOP * size, wide, INK_HEIGHT * size)
+        lines.append(TextLine(field["text"], ink, place, style, baseline, 1.0))
     return lines
+
+
+def _find_arrows(document: Document) -> list[PictureElement]:
+    """Return the arrows that browsers draw at the right end of selects."""
+    wide, high = ARROW
+    return [
+        PictureElement(
+            Rect(rect.right - ARROW_ROOM - wide, rect.middle[1] - high / 2, wide, high), "icon", "arrow", b""
+        )
+        for rect in (Rect(*field["box"]) for field in document["fields"] if field["arrow"])
+    ]
 
 
 def _join_pieces(lines: list[TextLine]) -> list[TextLine]:

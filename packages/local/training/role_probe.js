@@ -16,6 +16,23 @@
     }
     return false;
   };
+  const content = (e, style) => {
+    const typed = e.type === "password" ? "•".repeat(e.value.length) : e.value;
+    const text = e.tagName === "SELECT" ? e.selectedOptions[0]?.label || "" : typed || e.placeholder || "";
+    const isPrompt = e.tagName !== "SELECT" && !e.value;
+    return {
+      type: e.type,
+      text: text.trim(),
+      colour: channels((isPrompt ? getComputedStyle(e, "::placeholder") : style).color),
+      size: parseFloat(style.fontSize),
+      weight: Number(style.fontWeight),
+      family: style.fontFamily,
+      align: style.textAlign,
+      left: parseFloat(style.borderLeftWidth) + parseFloat(style.paddingLeft) + (parseFloat(style.textIndent) || 0),
+      top: parseFloat(style.borderTopWidth) + parseFloat(style.paddingTop),
+      arrow: e.tagName === "SELECT" && !e.multiple && style.appearance !== "none",
+    };
+  };
   const root = document.body || document.documentElement;
 
   const lines = [];
@@ -69,7 +86,7 @@
     const style = getComputedStyle(e);
     const fill = channels(style.backgroundColor);
     const widths = ["Top", "Right", "Bottom", "Left"].map((side) => parseFloat(style[`border${side}Width`]) || 0);
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.tagName)) fields.push({ box, type: e.type, text: e.placeholder || e.value || "" });
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.tagName)) fields.push({ box, ...content(e, style) });
     if (style.backgroundImage.includes("url(")) pictures.push({ box, ground: true, ...role(e) });
     const isFilled = fill.length < 4 || fill[3] > 0.05;
     if (isFilled || widths.some((width) => width > 0)) {

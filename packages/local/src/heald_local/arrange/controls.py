@@ -2,7 +2,8 @@
 
 import itertools
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import astuple, replace
 
 from heald_local.arrange.colours import is_blue, is_vivid
 from heald_local.arrange.icon_buttons import mark_icon_buttons
@@ -16,6 +17,7 @@ from heald_local.arrange.native_controls import (
     without_grip,
 )
 from heald_local.arrange.part import Part
+from heald_local.arrange.prompts import is_prompt
 from heald_pictures.colours import colour_distance, contrast, rgb_parts
 from heald_pictures.elements import Border, Box, Control, TextElement
 from heald_pictures.rect import Rect, hull
@@ -30,7 +32,9 @@ _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
 _WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER, _NARROW_NATIVE = 160.0, 90.0, 60.0, 40.0
 _FEWEST_QUESTIONS = 3
-_FEWEST_ITEMS = 3
+_FEWEST_ITEMS, _FEWEST_TITLES = 3, 2
+_TALLEST_EMPTY = 60.0  # pixels of a field of one line without words
+_NEAR_MIDDLE = 8.0  # pixels by which the room at both sides of the words of a button may differ
 _FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
 _TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are not placeholder
 _WIDEST_MARK = 0.2  # the part of a field that a mark at its end fills
@@ -39,10 +43,6 @@ _WHITE, _NEAR_WHITE = "#ffffff", 6.0  # the fill of fields, and the distance of 
 _PALE_CONTRAST, _PALE_ROOM = (1.8, 3.6), 0.3  # of the words of an empty field, and the part of it behind them
 _PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
 _LOWEST_PROMPT = 18.0  # pixels of a framed field whose words ask for something
-_ASKS = r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b"
-_NAMES = r"(?:(?:first |last |full )?name|phone(?: number)?|zip(?: code)?|city|subject|message|comments?)\W*$"
-_SEARCHES = r"(?:\w+ search|buscar|pesquisar|suchen?|rechercher|zoeken|поиск|搜索|検索)\W*$"
-_PROMPT = re.compile(f"{_ASKS}|{_NAMES}|{_SEARCHES}", re.IGNORECASE)
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
 _HEX = re.compile(r"#[0-9a-f]{6}")
 _MAGNIFIERS = frozenset({"search", "magnifying-glass"})
@@ -50,25 +50,54 @@ _MOST_INITIALS = 3
 _STOPS, _FEWEST_SPACES = (".", "?", "!", "…"), 3  # of a sentence
 _TITLE_WORDS, _LARGEST_VALUE = 7, 24.0  # words, and pixels of type, from which on a text is not a value
 _WIDEST_VALUE, _TINT = 860.0, 24  # pixels of a field with a value, and levels between the channels of a grey
+_WIDEST_END = 0.4  # the part of a box with a field that the button at its end fills
+LEAST_FIELD, LEAST_RULED = 0.3, 0.02  # chances from which on a box is a field, and from which on the rules decide
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
-def mark_controls(part: Part, used: list[int] | None = None) -> Part:
-    """Mark the controls of a tree. Each control gets a name."""
-    count = used if used is not None else [0]
-    children = tuple(mark_controls(child, count) for child in part.children)
+FieldChances = Mapping[Rect, float]
+"""The chances of boxes to be fields, by their places."""
+
+
+def mark_controls(part: Part, chances: FieldChances | None = None) -> Part:
+    """Mark the controls of a tree. Each control gets a name. Boxes without a chance are judged by rules alone."""
+    return _mark_controls(part, chances or {}, [0])
+
+
+def _mark_controls(part: Part, chances: FieldChances, count: list[int]) -> Part:
+    children = tuple(_mark_controls(child, chances, count) for child in part.children)
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
     if part.kind == "stack":
-        part = replace(part, children=_unmark_items(part.children))
+        part = replace(part, children=_unmark_items(part.children, chances))
     part = mark_icon_buttons(_mark_segments(_mark_search(_mark_question(part), count)))
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
     part = replace(part, children=_name_states(part.children))
     if part.box is None or part.tag != "div":
         return part
-    return _control(part, part.box, count) if part.box.control is None else _state(part, part.box.control)
+    if len(part.children) == 1 and _covers(part.children[0], part):
+        return part.children[0]
+    if part.box.control is not None:
+        return _state(part, part.box.control)
+    chance = chances.get(part.box.rect)
+    control = _control(part, part.box, count)
+    if control.tag == "input" and _is_outlined(part, part.box):
+        return _unmark_field(part, part.box)
+    if chance is None or (control.tag in FIELDS and (chance >= LEAST_RULED or _asks(part, part.box))):
+        return control
+    if control.tag in FIELDS:
+        return _unmark_field(part, part.box)
+    if chance < LEAST_FIELD or _is_outlined(part, part.box):
+        return control
+    return _field_in(part, part.box, count) or control
+
+
+def _covers(control: Part, part: Part) -> bool:
+    """Whether a control fills the box that it lies in, of which only the frame was seen."""
+    pairs = zip(astuple(control.rect), astuple(part.rect), strict=True)
+    return control.tag in (*FIELDS, "button") and all(abs(side - other) <= 1 for side, other in pairs)
 
 
 def _state(part: Part, control: Control) -> Part:
@@ -117,7 +146,7 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     native = is_native_frame(box)
     if native or has_native_fill(box):
         low = LOWEST_NATIVE
-    elif box.border is not None and any(_PROMPT.match(text.text) for text in texts):
+    elif box.border is not None and any(is_prompt(text.text) for text in texts):
         low = _LOWEST_PROMPT
     if _asks_for_lines(part, box):
         return _area(part, count)
@@ -142,13 +171,13 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         and any(_is_chevron(picture.rect, part, text) for picture in pictures)
     ):
         return _field(part, text, count, pictures)
-    if framed and (_is_grey_prompt(part, text) or (native and left <= right)):
+    if framed and (_is_grey_prompt(part, text) or (native and left <= right) or _is_framed_prompt(part, box, text)):
         return _field(part, text, count, pictures)
     if not (framed or pictures) and _is_pale_prompt(part, box, text):
         return _field(part, text, count, pictures)
     narrowest = _NARROW_NUMBER if text.text.isdigit() else _NARROW_FIELD
     is_wide = part.rect.w > _WIDEST_VALUE  # as a block of code or the head of a panel is
-    asks = _PROMPT.match(text.text) is not None and not (is_wide and _shown(part, text)[0] == "value")
+    asks = is_prompt(text.text) and not (is_wide and _shown(part, text)[0] == "value")
     if (is_wide or _is_sentence(text) or _is_title(text)) and not asks:
         return part
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
@@ -157,11 +186,107 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return _field(part, text, count, pictures)
     if _is_search(part, text, pictures) or _is_prompt(part, text):
         return _field(part, text, count, pictures)
+    return _button(part, box, text, pictures)
+
+
+def _button(part: Part, box: Box, text: TextElement, pictures: list[Part]) -> Part:
+    """Make a button of a box with its words in the middle, or a badge if it is small."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
     widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
     if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and _is_command(part, text):
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _asks(part: Part, box: Box) -> bool:
+    """Whether a field is certain: it has a magnifier, words that ask for something, or the frame of browsers."""
+    if is_native_frame(box) or any(is_prompt(text.text) for text in collect_texts(part)):
+        return True
+    return any(child.picture is not None and child.picture.icon in _MAGNIFIERS for child in part.children)
+
+
+def _is_outlined(part: Part, box: Box) -> bool:
+    """Whether a box is a button in outline: words in the middle of a vivid frame, which ask for nothing."""
+    texts = collect_texts(part)
+    if len(texts) != 1 or box.border is None or not is_vivid(box.border.colour) or _asks(part, box):
+        return False
+    left, right = texts[0].rect.x - part.rect.x, part.rect.right - texts[0].rect.right
+    return abs(left - right) <= _NEAR_MIDDLE and not texts[0].text.isdigit()
+
+
+def _unmark_field(part: Part, box: Box) -> Part:
+    """Return what a box is that looks like a field by rules but is none."""
+    texts, pictures = collect_texts(part), [child for child in part.children if child.kind == "picture"]
+    if len(texts) != 1 or not HEIGHTS[0] <= part.rect.h <= HEIGHTS[1]:
+        return part
+    return _button(part, box, texts[0], pictures)
+
+
+def _field_in(part: Part, box: Box, count: list[int]) -> Part | None:
+    """Make a box that is a field by its looks an input, a select or a text area; None if it holds too much."""
+    inner = [child for child in _unwrap(part) if child.kind != "rule"]
+    words = [child for child in inner if child.text is not None]
+    pictures = [child for child in inner if child.picture is not None]
+    others = [child for child in inner if child.text is None and child.picture is None]
+    if len(words) > 1 or len(others) > 1 or len(pictures) > 2:
+        return None
+    plain = replace(part, kind="row" if inner else part.kind, children=tuple(inner))
+    text = words[0].text if words else None
+    if part.rect.h > HEIGHTS[1]:
+        return None if others else _area(replace(part, children=(*words, *pictures)), count)
+    if text is not None and (len(text.lines) > 1 or not _may_be_typed(part, text)):
+        return None
+    end = others[0] if others else pictures[-1] if pictures and text is None else None
+    if end is not None:
+        return _field_before(plain, box, words, end, count) if len(inner) == len(words) + 1 else None
+    if text is None:
+        return _plain_field(part, count) if part.rect.h <= _TALLEST_EMPTY else None
+    return _field(plain, text, count, pictures)
+
+
+def _may_be_typed(part: Part, text: TextElement) -> bool:
+    """Whether words may be the value or the placeholder of a field, and not the title of what is below."""
+    is_wide = part.rect.w > _WIDEST_VALUE
+    is_placeholder = _shown(part, text)[0] == "placeholder"
+    if is_prompt(text.text) or (is_placeholder and _is_grey(text)):
+        return is_placeholder or not is_wide
+    is_framed = part.box is not None and part.box.border is not None
+    return is_framed and not (is_wide or _is_sentence(text) or _is_title(text)) and text.style.weight < 600
+
+
+def _is_grey(text: TextElement) -> bool:
+    channels = rgb_parts(text.style.colour)
+    return max(channels) - min(channels) <= _TINT
+
+
+def _unwrap(part: Part) -> tuple[Part, ...]:
+    """Return the children of a part, or those of the only row in it that has no box."""
+    inner = [child for child in part.children if child.kind != "rule"]
+    if len(inner) == 1 and inner[0].box is None and inner[0].kind in ("row", "stack") and inner[0].tag == "div":
+        return inner[0].children
+    return tuple(inner)
+
+
+def _field_before(row: Part, box: Box, words: list[Part], end: Part, count: list[int]) -> Part | None:
+    """Make the room before the mark or button at the right end of a box a field; None if it is elsewhere."""
+    if end.tag in FIELDS or row.rect.right - end.rect.right > row.rect.h or end.rect.w > _WIDEST_END * row.rect.w:
+        return None
+    if any(word.rect.right > end.rect.x for word in words):
+        return None
+    edges = box.border.widths if box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    top, left = row.rect.y + edges[0], row.rect.x + edges[3]
+    rect = Rect(left, top, end.rect.x - left, row.rect.bottom - edges[2] - top)
+    inside = Part("stack", rect, tuple(words), Box(rect, box.fill))
+    text = words[0].text if words else None
+    field = _field(inside, text, count, []) if text is not None else _plain_field(inside, count)
+    return replace(row, children=(field, end))
+
+
+def _plain_field(part: Part, count: list[int]) -> Part:
+    count[0] += 1
+    attributes = (("id", f"field-{count[0]}"), ("type", "text"))
+    return replace(part, tag="input", name="field", attributes=attributes, children=())
 
 
 def _with_seen_frame(part: Part, box: Box) -> tuple[Part, Box] | None:
@@ -195,6 +320,18 @@ def _is_grey_prompt(part: Part, text: TextElement) -> bool:
     return is_placeholder_grey(text.style.colour) and left <= _PROMPT_ROOM and right > left
 
 
+def _is_framed_prompt(part: Part, box: Box, text: TextElement) -> bool:
+    """Whether words that ask for something begin at the left edge of a frame, or are grey in the middle of it."""
+    if not is_prompt(text.text) or text.style.weight >= 600 or not _HEX.fullmatch(box.fill):
+        return False
+    if part.rect.w > _WIDEST_VALUE:
+        return False
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    is_pale = _is_grey(text) and contrast(text.style.colour, box.fill) <= _PALE_CONTRAST[1]
+    is_white = colour_distance(box.fill, _WHITE) <= _NEAR_WHITE
+    return (left <= _PROMPT_ROOM and right > 2 * left) or (is_white and is_pale and part.rect.w >= _WIDE_FIELD)
+
+
 def _is_pale_prompt(part: Part, box: Box, text: TextElement) -> bool:
     """Whether a long white box, whose frame was not seen, has only a few pale grey words, at its left."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
@@ -202,9 +339,8 @@ def _is_pale_prompt(part: Part, box: Box, text: TextElement) -> bool:
         return False
     if not box.fill.startswith("#") or colour_distance(box.fill, _WHITE) > _NEAR_WHITE or _is_title(text):
         return False
-    channels = rgb_parts(text.style.colour)
     least, most = _PALE_CONTRAST
-    return max(channels) - min(channels) <= _TINT and least <= contrast(text.style.colour, box.fill) <= most
+    return _is_grey(text) and least <= contrast(text.style.colour, box.fill) <= most
 
 
 def _begins_field(part: Part, text: TextElement) -> bool:
@@ -225,7 +361,7 @@ def _is_prompt(part: Part, text: TextElement) -> bool:
     """Whether a box without a frame has words at its left that ask for something to be typed."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     at_left = left <= _PROMPT_ROOM and right > left + 24
-    return at_left and part.rect.w >= _NARROW_FIELD and _PROMPT.match(text.text) is not None
+    return at_left and part.rect.w >= _NARROW_FIELD and is_prompt(text.text)
 
 
 def _mark_search(part: Part, count: list[int]) -> Part:
@@ -264,12 +400,16 @@ def _mark_segments(part: Part) -> Part:
     return replace(part, children=tuple(children))
 
 
-def _unmark_items(children: tuple[Part, ...]) -> tuple[Part, ...]:
+def _unmark_items(children: tuple[Part, ...], chances: FieldChances) -> tuple[Part, ...]:
     """Make fields with words ordinary boxes again if boxes of the same shape beside them are none: items of a list.
 
     Three or more without a label, a prompt or a button between them are items too.
     """
-    words = [child for child in children if _is_worded_field(child)]
+    titles = {id(child) for child in children if _is_title_bar(child, children)}
+    children = tuple(
+        replace(child, tag="div", name="", attributes=()) if id(child) in titles else child for child in children
+    )
+    words = [child for child in children if _is_worded_field(child) and not _is_sure(child, chances)]
     if not words:
         return children
     items: list[Part] = []
@@ -283,12 +423,24 @@ def _unmark_items(children: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(replace(child, tag="div", name="", attributes=()) if child in items else child for child in children)
 
 
+def _is_title_bar(part: Part, children: tuple[Part, ...]) -> bool:
+    """Whether a box whose words ask for something is one of several of one shape, whose words do not: titles."""
+    if part.tag != "input" or part.name != "field" or not collect_texts(part):
+        return False
+    alike = [child for child in children if child.tag not in FIELDS and _has_same_shape(child, part)]
+    return len(alike) >= _FEWEST_TITLES
+
+
+def _is_sure(part: Part, chances: FieldChances) -> bool:
+    return part.box is not None and chances.get(part.box.rect, 0.0) >= LEAST_FIELD
+
+
 def _is_worded_field(part: Part) -> bool:
     """Whether a part is a field with words in it that ask for nothing."""
     if part.tag != "input" or part.name != "field" or part.box is None or is_native_frame(part.box):
         return False
     texts = collect_texts(part)
-    return bool(texts) and not any(_PROMPT.match(text.text) or is_placeholder_grey(text.style.colour) for text in texts)
+    return bool(texts) and not any(is_prompt(text.text) or is_placeholder_grey(text.style.colour) for text in texts)
 
 
 def _has_same_shape(part: Part, field: Part) -> bool:
@@ -359,10 +511,11 @@ def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
 def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
     """Mark a framed box without content as a field, if it is as wide as one."""
     narrowest = _NARROW_NATIVE if is_native_frame(box) else _NARROW_FIELD
-    if box.border is None or part.rect.w < max(narrowest, 2 * part.rect.h) or _is_tinted(box.fill):
+    if box.border is None or not all(box.border.widths) or _is_tinted(box.fill):
         return part
-    count[0] += 1
-    return replace(part, tag="input", name="field", attributes=(("id", f"field-{count[0]}"), ("type", "text")))
+    if part.rect.w < max(narrowest, 2 * part.rect.h) or part.rect.h > _TALLEST_EMPTY:
+        return part
+    return _plain_field(part, count)
 
 
 def _is_tinted(fill: str) -> bool:
@@ -381,10 +534,10 @@ def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]
         month, day, year = date.groups()
         attributes = (identity, ("type", "date"), ("value", f"{year}-{month}-{day}"))
         return replace(part, tag="input", name="field", attributes=attributes, children=_texts_alone(part))
-    is_prompt = _PROMPT.match(text.text) is not None and not any(
+    asks = is_prompt(text.text) and not any(
         picture.picture is not None and _is_chevron(picture.rect, part, text) for picture in pictures
     )
-    if is_followed and not is_prompt:
+    if is_followed and not asks:
         return replace(part, tag="select", name="select", attributes=(identity,))
     kind = "search" if pictures else "email" if "@" in text.text and " " not in text.text else "text"
     if text.text and not pictures and set(text.text) <= set("•●*·"):
@@ -429,7 +582,7 @@ def _asks_for_lines(part: Part, box: Box) -> bool:
     if text is None or len(text.lines) > 1 or part.rect.w < 1.5 * part.rect.h:
         return False
     is_corner = text.rect.x - part.rect.x <= _PROMPT_ROOM and text.rect.y - part.rect.y <= _PROMPT_ROOM
-    return is_corner and _PROMPT.match(text.text) is not None
+    return is_corner and is_prompt(text.text)
 
 
 def _area(part: Part, count: list[int]) -> Part:

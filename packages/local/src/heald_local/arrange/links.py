@@ -56,6 +56,9 @@ def _mark_text(part: Part, text: TextElement, accents: frozenset[str], lowest_cr
     menu = _find_menu(text) if not part.children else []
     if menu:
         return _menu_line(part, text, menu)
+    makers = _find_makers(text) if part.tag == "p" and not part.children and not _is_link(text, accents) else []
+    if makers:
+        return replace(part, children=tuple(_split_line(text, makers, makers)))
     return _link_text(part) if not part.children and _is_link(text, accents) else part
 
 
@@ -156,6 +159,20 @@ def _find_menu(text: TextElement) -> list[str]:
 def _is_place(item: str) -> bool:
     """Whether words name a place that a menu leads to."""
     return 1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item)
+
+
+_MADE = r"powered|designed?|developed|built|created|hosted|maintained|theme|template|web ?site|site|software"
+_MAKER = re.compile(
+    rf"\b(?:{_MADE})\s+by:?\s+(?P<name>[^\W\d_][^.|,•·©–()]{{1,38}}?)\s*(?=[.|,•·©–()]|$)", re.IGNORECASE
+)
+_LONGEST_CREDIT = 160
+
+
+def _find_makers(text: TextElement) -> list[str]:
+    """Return the names that a line such as `Powered by Acme` leads to; none if it is no such line."""
+    if len(text.lines) > 1 or len(text.text) > _LONGEST_CREDIT or text.style.family in _CODE:
+        return []
+    return [match["name"] for match in _MAKER.finditer(text.text)]
 
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:

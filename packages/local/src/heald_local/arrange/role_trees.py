@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heald_local.arrange.role_features import Matrix
 
-Role = Literal["link", "heading"]
+Role = Literal["link", "heading", "field"]
 
 
 @dataclass(frozen=True, slots=True)

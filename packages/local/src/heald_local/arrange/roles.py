@@ -20,13 +20,14 @@ from heald_local.arrange.phrases import run_tag
 from heald_local.arrange.placeholder_links import link_placeholders
 from heald_local.arrange.role_features import HEADINGS, Item, Matrix, describe_items, list_items
 from heald_local.arrange.role_trees import load_trees
-from heald_pictures.elements import Detection, TextStyle
+from heald_pictures.elements import Detection, TextElement, TextStyle
 from heald_pictures.rect import Rect, hull
 
 LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.2, 0.25, 0.2  # chances from which on an item is one
 LEAST_LARGE = (
     0.5  # the same for a link in a sentence, or that is a heading, or several words in the style of plain text
 )
+LEAST_TITLE = 0.27  # the same for titles in the style of plain text, of which there are several
 LEAST_WHOLE = 0.5  # the same for a sentence whose words have several styles: all of it is one link
 LEAST_RULED = 0.12  # the chance below which a link of the rules is none
 _CLOSED = frozenset(
@@ -39,10 +40,13 @@ _WORDS = (3, 8)  # texts of more words are not like those of fewer
 _LEAST_ICON = 18.0  # pixels; a smaller one marks something
 _HIGHEST_PILL, _WIDEST_PILL = 68.0, 460.0  # pixels
 _FEWEST_SPACES = 3  # between the words of prose
+_FEWEST_TITLES = 3
+_LONGEST_TITLE, _STOPS = 9, (".", ",", ";", ":", "!", "?", "…")  # words of a title, and ends of sentences
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
 _COPYRIGHT = re.compile(r"©|\ball rights reserved\b", re.IGNORECASE)
+_LINKED = frozenset({"photo", "icon", "unread"})  # kinds of pictures that may be links
 _LANDMARKS = frozenset({"header", "footer", "aside"})
 _TEXT_TAGS = frozenset({"p", "li", "a", *HEADINGS})
 
@@ -64,7 +68,9 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
     if not items:
         return body
     features = describe_items(items, detection)
-    links, headings = (_even(items, load_trees(role).predict(features)) for role in ("link", "heading"))
+    groups = _group_alike(items)
+    links, headings = (_even(groups, load_trees(role).predict(features)) for role in ("link", "heading"))
+    repeated = {id(items[number].part) for members in groups if len(members) >= _FEWEST_TITLES for number in members}
     barred, style, menus = _find_barred(body, items), _find_style(items), find_menu_items(items)
     index = find_index_items(items)
     linked, plain, headed = set[int](), set[int](), set[int]()
@@ -74,8 +80,11 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
         least = LEAST_RULED if item.part.tag in HEADINGS else LEAST_HEADING
         if item.sentence is None and heading >= least and _may_head(item):
             headed.add(id(item.part))
-        is_plain = id(item.part) in headed or item.sentence is not None or _is_prose(item, style)
-        least = LEAST_PICTURE if item.text is None else LEAST_LARGE if is_plain else LEAST_LINK
+        least = LEAST_PICTURE if item.text is None else LEAST_LINK
+        if id(item.part) in headed or item.sentence is not None:
+            least = LEAST_LARGE
+        elif item.text is not None and _is_prose(item, style):
+            least = LEAST_TITLE if id(item.part) in repeated and _is_short(item.text) else LEAST_LARGE
         least = LEAST_WHOLE if item.part.children else least
         is_link = (link >= least or id(item.part) in menus) and _may_lead(item, barred)
         if is_link or id(item.part) in index:
@@ -86,8 +95,8 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
     return link_placeholders(_mark_navs(_assign(body, roles), inside=False))
 
 
-def _even(items: Sequence[Item], chances: Matrix) -> Matrix:
-    """Give items that are alike one chance, the mean of theirs: the same element of all cards is the same thing."""
+def _group_alike(items: Sequence[Item]) -> list[list[int]]:
+    """Group the numbers of items that are alike: the same element of all cards is the same thing."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, item in enumerate(items):
         text = item.text
@@ -98,8 +107,13 @@ def _even(items: Sequence[Item], chances: Matrix) -> Matrix:
             look = (*look, round(style.size), style.weight >= 600, style.colour, style.underline, length)
         around = tuple((part.kind, part.tag) for part in item.around)
         groups.setdefault((look, around, item.sentence is not None), []).append(number)
+    return list(groups.values())
+
+
+def _even(groups: Sequence[list[int]], chances: Matrix) -> Matrix:
+    """Give items that are alike one chance, the mean of theirs."""
     evened = chances.copy()
-    for members in groups.values():
+    for members in groups:
         evened[members] = chances[members].mean()
     return evened
 
@@ -119,6 +133,11 @@ def _is_prose(item: Item, style: tuple[int, str]) -> bool:
     if text is None or text.style.underline or text.text.count(" ") < _FEWEST_SPACES:
         return False
     return (round(text.style.size), text.style.colour) == style
+
+
+def _is_short(text: TextElement) -> bool:
+    """Whether words may be a title: a few of them, and no sentence."""
+    return len(text.text.split()) <= _LONGEST_TITLE and not text.text.endswith(_STOPS)
 
 
 def _may_head(item: Item) -> bool:
@@ -144,7 +163,7 @@ def _is_marked(style: TextStyle, base: TextStyle) -> bool:
 def _is_apart(item: Item) -> bool:
     """Whether a picture may be a link alone: a photograph, or an icon that does not mark the words beside it."""
     picture, parent = item.part.picture, item.around[-1]
-    if picture is None or picture.kind not in ("photo", "icon") or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
+    if picture is None or picture.kind not in _LINKED or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
         return False
     near = max(picture.rect.w, _LEAST_ICON)
     beside = [

@@ -7,6 +7,7 @@ from dataclasses import replace
 from heald_local.arrange.anchors import mark_anchors
 from heald_local.arrange.code_blocks import mark_code
 from heald_local.arrange.controls import FIELDS, label_targets, mark_controls, name_fields
+from heald_local.arrange.field_features import find_field_chances
 from heald_local.arrange.footers import gather_columns
 from heald_local.arrange.forms import describe_pictures, mark_forms
 from heald_local.arrange.landmarks import HEADER_BOTTOM, mark_landmarks
@@ -59,7 +60,7 @@ def add_semantics(body: Part, detection: Detection) -> Part:
 def mark_by_rules(body: Part, detection: Detection) -> Part:
     """Tag all parts by rules alone: controls, tables, lists, landmarks, and what seems to be a heading or a link."""
     body = gather_columns(_join_runs(body), _FOOTER_TOP * detection.height)
-    marked = mark_controls(mark_tables(mark_code(body)))
+    marked = mark_controls(mark_tables(mark_code(body)), find_field_chances(detection))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
     marked = _keep_navs(mark_landmarks(marked, detection, _lists), outer=False)
