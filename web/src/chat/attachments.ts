@@ -35,11 +35,11 @@ export async function readFiles(files: Iterable<File>, designs = false): Promise
   const refused: string[] = [];
   for (const file of files) {
     const kind = kindOf(file) ?? (await kindOfText(file, designs));
-    if (/\.fig$/i.test(file.name)) refused.push(texts.isInFigmasOwnFormat(file.name));
-    else if (kind === null) refused.push(texts.isNeitherAPictureA(file.name));
-    else if (file.size > MOST) refused.push(texts.isLargerThan32Mb(file.name));
-    else if (kind === "pdf" && file.size > MOST_OF_PDF) refused.push(texts.isAPdfOfMore(file.name));
-    else if (kind === "text" && file.size > MOST_OF_TEXT) refused.push(texts.isATextOfMore(file.name));
+    if (/\.fig$/i.test(file.name)) refused.push(texts.figmaFile(file.name));
+    else if (kind === null) refused.push(texts.unknownKind(file.name));
+    else if (file.size > MOST) refused.push(texts.tooLarge(file.name));
+    else if (kind === "pdf" && file.size > MOST_OF_PDF) refused.push(texts.pdfTooLarge(file.name));
+    else if (kind === "text" && file.size > MOST_OF_TEXT) refused.push(texts.textTooLarge(file.name));
     else {
       const data = kind === "html" || kind === "figma" || kind === "text" ? await file.text() : await dataUrl(file);
       const fault = kind === "image" ? await faultOf(file.name, data) : null;

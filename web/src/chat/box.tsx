@@ -122,7 +122,7 @@ export function Box(props: Props) {
               {props.pages === true && attachment.kind === "image" && attachment !== attachments.find((other) => other.kind === "image") && (
                 <input
                   className="field small attachment-role"
-                  aria-label={texts.nameOfThePageThat(attachment.name)}
+                  aria-label={texts.pageName(attachment.name)}
                   value={pageNameOf(attachment)}
                   onChange={(event) => onAttachments(attachments.map((other) => (other === attachment ? { ...attachment, page: event.target.value } : other)))}
                 />

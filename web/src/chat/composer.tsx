@@ -91,7 +91,7 @@ export function Queue({ session, conversation }: Props) {
       {unsent.map((entry) => (
         <li key={entry.id} className="row" role="alert">
           <span className="badge bad">{texts.notSent}</span>
-          <span className="grow truncate">{texts.theMessageIsSentWhen(entry.reason)}</span>
+          <span className="grow truncate">{texts.sentLater(entry.reason)}</span>
           <IconButton small icon="close" label={texts.doNotSend} disabled={entry.status === "sending"} onClick={() => outbox.remove(entry.id)} />
         </li>
       ))}

@@ -29,7 +29,7 @@ export function Files({ session, conversation }: { session: string; conversation
   const names = [...new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()])].join("\n");
   const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
   const path = chosen ?? unjudged.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
-  if (paths.length === 0) return <div className="empty">{listed.loading ? texts.loading : texts.noFilesYetFilesThat}</div>;
+  if (paths.length === 0) return <div className="empty">{listed.loading ? texts.loading : texts.noFiles}</div>;
   const open = unjudged.find((change) => change.path === path);
   return (
     <div className="files">

@@ -12,7 +12,7 @@ import { MemoryList } from "./memory_list";
 export const MODES = [
   { value: "read-only", label: texts.readOnlyChangesNothing },
   { value: "ask", label: texts.askBeforeEveryChange },
-  { value: "inside", label: texts.askBeforeAnythingLeavesThe },
+  { value: "inside", label: texts.askOutsideFolder },
   { value: "auto", label: texts.workWithoutAsking },
 ] as const;
 

@@ -92,7 +92,7 @@ export function SessionView({ id, tab, event }: { id: string; tab: string; event
         )}
         <span className="badge hide-small">{conversation.transcript.model || info.value?.settings.model}</span>
         {info.value?.parent && (
-          <Button small look="quiet" icon="compare" title={texts.compareWithTheSessionThat} onClick={() => go("compare", info.value?.parent ?? "", id)}>
+          <Button small look="quiet" icon="compare" title={texts.compareWithOrigin} onClick={() => go("compare", info.value?.parent ?? "", id)}>
             {texts.compare}
           </Button>
         )}

@@ -121,7 +121,7 @@ function Behind({ crossing, onSwitch }: { crossing: Crossing | null; onSwitch(se
   if (crossing === null || previous === null || previous === undefined) return null;
   return (
     <div className="note info branches-behind">
-      <span className="grow">{texts.theConversationWentOnFrom}</span>
+      <span className="grow">{texts.continuedBefore}</span>
       <Button small icon="branch" onClick={() => onSwitch(previous)}>
         {texts.bringItBack}
       </Button>

@@ -28,7 +28,7 @@ export function Timeline({ session, conversation }: { session: string; conversat
       .catch(showFailure)
       .finally(() => setBusy(false));
   };
-  if (checkpoints.length === 0 && behind === null) return <div className="empty">{texts.noRequestsYetEachOne}</div>;
+  if (checkpoints.length === 0 && behind === null) return <div className="empty">{texts.noRequests}</div>;
   return (
     <div className="timeline">
       <PlanSteps steps={planOf(items)} />
@@ -41,7 +41,7 @@ export function Timeline({ session, conversation }: { session: string; conversat
         {behind !== null && (
           <li className="checkpoint later">
             <div className="row wrap">
-              <span className="grow muted">{texts.youWentBackThereIs}</span>
+              <span className="grow muted">{texts.laterState}</span>
               <Button small icon="redo" disabled={!idle} onClick={() => restore(behind)}>
                 {texts.returnToTheLaterState}
               </Button>
@@ -71,7 +71,7 @@ function Point({ session, checkpoint, number, idle, onRestore }: PointProps) {
           {title}
         </h3>
         {outcome !== "" && <span className="badge">{outcome}</span>}
-        <Button small look="quiet" icon="undo" disabled={!idle} aria-label={texts.goBackToBeforeThis(title)} onClick={() => onRestore(checkpoint.before)}>
+        <Button small look="quiet" icon="undo" disabled={!idle} aria-label={texts.goBackTo(title)} onClick={() => onRestore(checkpoint.before)}>
           {texts.goBackToBeforeThisLabel}
         </Button>
       </div>

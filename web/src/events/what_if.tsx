@@ -18,10 +18,10 @@ const LABELS: Record<Part, string> = { model: texts.model, prompt: texts.prompt,
 
 /** What becomes of the session, in a sentence. */
 const HINTS: Record<Part, string> = {
-  model: texts.anotherModelAnswersFromThis,
+  model: texts.otherModelHint,
   prompt: texts.theExchangeOfThisEvent,
   result: texts.theCallGetsAnotherResult,
-  approval: texts.theCallIsRunOr,
+  approval: texts.decisionHint,
 };
 
 interface Props {

@@ -99,7 +99,7 @@ export function wholeRows(text: string): string[] {
 export function describeHidden(text: string, isCommand = false): string[] {
   const notes: string[] = [];
   const count = piecesOf(text, SPECIAL).reduce((sum, piece) => sum + piece.hidden, 0);
-  if (count > 0) notes.push(texts.containsHiddenCharacterWrittenAs(figure(count), count));
+  if (count > 0) notes.push(texts.hiddenCharacters(figure(count), count));
   if (RIGHT_TO_LEFT.test(text)) notes.push(texts.containsRightToLeftLetters);
   const lookAlikes = describeLookAlikes(text, isCommand);
   if (lookAlikes !== "") notes.push(lookAlikes);

@@ -14,10 +14,10 @@ export function AgreeCard({ view, commands, onAgree }: { view: RepositoryView; c
     [texts.tests, commands.test],
   ];
   return (
-    <section className="card-box" aria-label={texts.runTheCodeOfThis}>
+    <section className="card-box" aria-label={texts.runCode}>
       <h2>{texts.runTheCodeOfThisRepository}</h2>
       <p>
-        {texts.itsCommandsRunInA}
+        {texts.sandboxHint}
       </p>
       <dl>
         {rows

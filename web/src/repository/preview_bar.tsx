@@ -25,7 +25,7 @@ export function PreviewBar({ preview, path, width, onWidth, onOpen, onStop }: Pr
   const open = () => {
     const address = addressIn(preview, draft ?? path);
     setDraft(null);
-    if (address === null) showToast(texts.thePreviewShowsPagesOf, "error");
+    if (address === null) showToast(texts.ownPagesOnly, "error");
     else onOpen(address);
   };
   return (

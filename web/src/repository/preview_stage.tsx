@@ -27,7 +27,7 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
   const act = (step: Promise<RepositoryView>) => void step.then(onView).catch(showFailure);
   const { commands, install } = view;
   if (commands === null) {
-    return <Waiting text={texts.thePackageJsonOfThis} />;
+    return <Waiting text={texts.noDevScript} />;
   }
   if (!commands.agreed) {
     const accept = async (hosts: string[]) => {
@@ -79,7 +79,7 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
     return (
       <div className="stage-cards">
         <section className="card-box" aria-label={texts.devServer}>
-          <h2>{view.status === "failed" ? texts.theDevServerHasEnded : texts.theDevServerDoesNot}</h2>
+          <h2>{view.status === "failed" ? texts.theDevServerHasEnded : texts.devServerStopped}</h2>
           {view.status === "failed" && <OutputText label={texts.outputOfTheDevServer} text={view.output} empty={texts.itPrintedNothing} />}
           <div className="row">
             <Button look="primary" icon="right" onClick={() => act(startServer(name))}>
@@ -93,7 +93,7 @@ export function PreviewStage({ name, view, onView, onWord }: Props) {
       </div>
     );
   }
-  if (view.preview === "") return <Waiting text={texts.theDevServerRunsIts} />;
+  if (view.preview === "") return <Waiting text={texts.devServerElsewhere} />;
   return (
     <>
       <PreviewBar

@@ -52,7 +52,7 @@ export function RepositoryChat({ name, session, onSession, prepare }: Props) {
         <Thread session={session} followed={followed} />
       ) : (
         <div className="empty grow">
-          <p>{texts.sayWhatToChangeThe}</p>
+          <p>{texts.sayWhatToChange}</p>
         </div>
       )}
       <div

@@ -65,7 +65,7 @@ export function SidePanel({ name, view, reports, onFix, onView }: Props) {
 
 function Tests({ name, view, onFix, onView }: Pick<Props, "name" | "view" | "onFix" | "onView">) {
   const { test } = view;
-  if (view.commands === null || view.commands.test === "") return <p className="muted panel-empty">{pageTexts.thePackageJsonHasNo}</p>;
+  if (view.commands === null || view.commands.test === "") return <p className="muted panel-empty">{pageTexts.noTestScript}</p>;
   const isRunning = test?.status === "running";
   const act = (step: Promise<RepositoryView>) => void step.then(onView).catch(showFailure);
   return (

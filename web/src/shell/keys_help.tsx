@@ -9,7 +9,7 @@ export function KeysHelp({ onTour, onClose }: { onTour(): void; onClose(): void 
   return (
     <Dialog title={texts.keyboardShortcuts} onClose={onClose}>
       <ShortcutList />
-      <p className="faint">{texts.keysWithoutCtrlWorkWhile}</p>
+      <p className="faint">{texts.keysHint}</p>
       <div className="row">
         <Button look="quiet" onClick={onTour}>
           {texts.showTheTour}

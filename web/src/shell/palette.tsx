@@ -63,7 +63,7 @@ function Opened({ onClose }: { onClose(): void }) {
         aria-controls="palette-list"
         aria-activedescendant={entries[marked] === undefined ? undefined : `palette-${marked}`}
         aria-label={texts.searchCommandsProjectsAndWhat}
-        placeholder={texts.whatDoYouWantTo}
+        placeholder={texts.whatToDoNow}
         autoFocus
         value={search}
         onChange={(event) => {

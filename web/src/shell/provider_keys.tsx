@@ -13,8 +13,8 @@ export type KeyPlace = ProvidersView["key_place"];
 
 /** Where a key goes, said before it is typed. */
 export const KEY_PLACES: Record<KeyPlace, string> = {
-  keyring: texts.itIsStoredInThe,
-  encrypted_file: texts.theServersMachineHasNo,
+  keyring: texts.storedInKeyring,
+  encrypted_file: texts.storedEncrypted,
   file: texts.theServersMachineHasNoKeyring,
 };
 

@@ -47,7 +47,7 @@ export function SessionList() {
           </li>
         ))}
         {fetched.error !== null && <li role="alert">{fetched.error.message}</li>}
-        {fetched.value !== null && listed.length === 0 && <li className="faint">{search === "" ? texts.noSessionsYetNewIn : texts.noTitleHasTheseWords}</li>}
+        {fetched.value !== null && listed.length === 0 && <li className="faint">{search === "" ? texts.noSessions : texts.noTitleHasTheseWords}</li>}
       </ul>
       {next !== null && <Button onClick={more}>{texts.showMore}</Button>}
     </div>

@@ -26,13 +26,13 @@ export const SHORTCUT_GROUPS: readonly ShortcutGroup[] = [
     title: texts.whileWriting,
     shortcuts: [
       { keys: "Enter", action: texts.sendWithShiftANew },
-      { keys: "Ctrl+V", action: texts.attachThePictureInThe },
+      { keys: "Ctrl+V", action: texts.attachFromClipboard },
       { keys: "Escape", action: texts.stopTheAgent },
     ],
   },
   {
     title: texts.inAConversation,
-    shortcuts: [{ keys: "Ctrl+F", action: texts.findWordsInAllOf }],
+    shortcuts: [{ keys: "Ctrl+F", action: texts.findInAll }],
   },
   {
     title: texts.inAProject,
@@ -44,7 +44,7 @@ export const SHORTCUT_GROUPS: readonly ShortcutGroup[] = [
       { keys: "F", action: texts.previewInFullScreen },
       { keys: "Z", action: texts.previewFittedOrInFull },
       { keys: "R", action: texts.reloadThePreview },
-      { keys: "Ctrl+S", action: texts.saveTheEditedFilesAs },
+      { keys: "Ctrl+S", action: texts.saveVersion },
     ],
   },
 ];

@@ -73,7 +73,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={reload} onClose={onClose} />
         ))}
-        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? texts.nothingFoundTryFewerWords : texts.nothingHereYetBuildA}</li>}
+        {listed !== null && entries.length + hits.length === 0 && !busy && <li className="faint entries-empty">{search ? texts.nothingFoundTryFewerWords : texts.nothingYet}</li>}
         {hits.map((hit) => (
           <li key={hit.key} className="text-hit">
             <a href={hit.href} onClick={onClose}>
@@ -182,7 +182,7 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
       {deleting && (
         <Confirm
           title={texts.deleteTitle(entry.title || "Untitled")}
-          text={texts.itsConversationAndFilesAre}
+          text={texts.deletedPermanently}
           action={texts.delete}
           onConfirm={drop}
           onClose={() => setDeleting(false)}

@@ -23,7 +23,7 @@ export function SignIn({ onSigned }: { onSigned(): void }) {
           <h1>Heald</h1>
         </div>
         <p className="muted">
-          {texts.openTheAddressThat} <code>{texts.healdServe}</code> {texts.printedOrPasteItsToken}
+          {texts.openAddress} <code>{texts.healdServe}</code> {texts.printedOrPasteItsToken}
         </p>
         <input
           className="field"

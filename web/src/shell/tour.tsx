@@ -30,7 +30,7 @@ export const STUDIO_STEPS: readonly TourStep[] = [
   },
   {
     title: texts.orStartFromAFinished,
-    text: texts.eachOneOpensAsA,
+    text: texts.galleryHint,
     targets: ["#gallery"],
   },
   LAST,
@@ -39,7 +39,7 @@ export const STUDIO_STEPS: readonly TourStep[] = [
 export const AGENT_STEPS: readonly TourStep[] = [
   {
     title: texts.askForSomething,
-    text: texts.writeWhatYouWantAnd,
+    text: texts.writeHint,
     targets: ["#begin", ".start-box"],
   },
   {

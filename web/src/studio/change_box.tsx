@@ -193,7 +193,7 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
 
 function placeholderOf(busy: boolean, away: boolean, simple: boolean, selected: boolean): string {
   if (away) return pageTexts.theServerIsAwayWhat;
-  if (busy) return pageTexts.writeTheNextChangeIt;
-  if (simple) return selected ? pageTexts.aColourMakeItBigger : pageTexts.makeTheHeadingRedOr;
+  if (busy) return pageTexts.nextChange;
+  if (simple) return selected ? pageTexts.aColourMakeItBigger : pageTexts.converterExample;
   return selected ? pageTexts.sayWhatToChangeAbout : pageTexts.sayWhatToChange;
 }

@@ -30,13 +30,13 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
   const target = project.targets?.[0];
   const done = variant.status === "completed";
   const scored = useFetched(done && target ? `score of ${project.id} ${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
-  if (target === undefined) return <div className="empty grow">{texts.thereIsNoPictureTo}</div>;
+  if (target === undefined) return <div className="empty grow">{texts.noPicture}</div>;
   if (!done) return <div className="empty grow">{texts.theComparisonIsMadeOnce}</div>;
   const goal = projects.target(project.id, target.blob);
   const result = projects.screenshot(project.id, base, Math.max(240, Math.min(2560, Math.round(target.width / (target.ratio ?? 1)))));
   const seen = rendered?.src === result ? rendered : null;
   const picture = { src: result, alt: texts.result, onLoad: () => setRendered({ src: result, ok: true }), onError: () => setRendered({ src: result, ok: false }) };
-  const resultWords = seen === null ? texts.resultBeingRendered : seen.ok ? texts.result : texts.resultItCouldNotBe;
+  const resultWords = seen === null ? texts.resultBeingRendered : seen.ok ? texts.result : texts.notRendered;
   const heat = scored.value?.heatmap ?? null;
   const score = scored.value?.score ?? variant.score;
   return (

@@ -6,9 +6,9 @@ import { cssValue as texts } from "../texts/project";
 export const PROPERTIES = {
   color: texts.aColour,
   "background-color": texts.aColour,
-  "font-size": texts.aFontSizeSuchAs,
+  "font-size": texts.fontSize,
   "font-family": texts.aFontSuchAsGeorgia,
-  "font-weight": texts.aFontWeightSuchAs,
+  "font-weight": texts.fontWeight,
   padding: texts.aPaddingSuchAs8px,
   margin: texts.aMarginSuchAs8px,
 } as const;

@@ -25,7 +25,7 @@ export function Gallery({ items }: { items: StudioView["gallery"] }) {
   };
   return (
     <section className="start-section gallery" id="gallery" aria-labelledby="gallery-title">
-      <h2 id="gallery-title">{texts.finishedProjectsToOpenAnd}</h2>
+      <h2 id="gallery-title">{texts.finishedProjects}</h2>
       <ul className="gallery-grid">
         {items.map((item) => (
           <li key={item.name}>

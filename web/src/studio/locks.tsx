@@ -33,7 +33,7 @@ export function useLocks(project: ProjectView, base: Base, onChanged: () => void
   };
   return {
     busy,
-    lock: (kind: LockKind, part: Part) => work(post(route("projects", project.id, "locks"), { kind, base, ...part }), texts.lockedChangesThatAlterIt),
+    lock: (kind: LockKind, part: Part) => work(post(route("projects", project.id, "locks"), { kind, base, ...part }), texts.lockedHint),
     unlock: (lock: LockView) => work(remove(route("projects", project.id, "locks", lock.id)), texts.unlocked(lock.label)),
   };
 }
@@ -46,9 +46,9 @@ interface PartProps {
 }
 
 const KINDS: { kind: LockKind; label: string; hint: string }[] = [
-  { kind: "element", label: texts.element, hint: texts.itsPixelsItsWordsAnd },
-  { kind: "text", label: texts.text, hint: texts.itsWordsStayDrawnAs },
-  { kind: "style", label: texts.style, hint: texts.itStaysDrawnAsIt },
+  { kind: "element", label: texts.element, hint: texts.elementStays },
+  { kind: "text", label: texts.text, hint: texts.textStays },
+  { kind: "style", label: texts.style, hint: texts.styleStays },
 ];
 
 /** The buttons that lock the selected element, below the fields that change it. */

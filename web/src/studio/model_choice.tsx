@@ -119,7 +119,7 @@ function Facts({ model }: { model: ModelView }) {
       {input != null && output != null && (
         <span title={texts.dollarsForAMillionTokens}>{free ? texts.free : `$${figure(input)} / $${figure(output)}`}</span>
       )}
-      {model.context_window != null && <span title={texts.tokensThatFitIntoA}>{tokens(model.context_window)}</span>}
+      {model.context_window != null && <span title={texts.contextSize}>{tokens(model.context_window)}</span>}
       {model.vision === false && <span className="badge warn">{texts.noPictures}</span>}
       {model.text === false && <span className="badge">{texts.picturesOnly}</span>}
       {model.speed !== undefined && SPEEDS[model.speed] !== "" && <span className="badge">{SPEEDS[model.speed]}</span>}

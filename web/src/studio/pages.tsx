@@ -62,7 +62,7 @@ export function Pages({ pages, at, disabled, words, missing, onGo, onEdit }: Pro
       {open === "delete" && (
         <Confirm
           title={texts.deleteThePage}
-          text={texts.theNewVersionHasNo(at)}
+          text={texts.pageRemoved(at)}
           action={texts.deleteLabel}
           onClose={close}
           onConfirm={() => void onEdit({ action: "delete", path: at })}
@@ -78,7 +78,7 @@ function nameOf(path: string): string {
 
 function Add({ name, words, onAdd, onClose }: { name: string; words: boolean; onAdd(name: string, text: string): Promise<void>; onClose(): void }) {
   const [text, setText] = useState("");
-  const hint = words && text.trim() !== "" ? texts.theModelWritesItIn : texts.itGetsTheHeaderThe;
+  const hint = words && text.trim() !== "" ? texts.pageByModel : texts.pageFromShown;
   return (
     <Named title={texts.addAPageLabel} name={name} act={texts.add} onClose={onClose} onDone={(named) => onAdd(named, text.trim())}>
       {words && (

@@ -34,8 +34,8 @@ export function priceOf(models: readonly ModelView[], names: readonly string[], 
     perMillion += input + output;
     total += ((usage.input ?? 0) * input + (usage.output ?? 0) * output) / MILLION;
   }
-  if (perMillion === 0) return ["free", texts.thisModelRunsWithoutA];
-  if (total > 0) return [texts.about(money(total)), texts.estimatedFromTheTokensOf];
+  if (perMillion === 0) return ["free", texts.noPrice];
+  if (total > 0) return [texts.about(money(total)), texts.estimateHint];
   const first = builders[0];
   return [`${money(first?.input_usd_per_million ?? 0)} / ${money(first?.output_usd_per_million ?? 0)}`, texts.dollarsForAMillionTokens];
 }

@@ -189,7 +189,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
   };
   const moveElements = async ({ moves, target, place }: Moved): Promise<boolean> => {
     if (away || draft !== UNCHANGED) {
-      showToast(away ? texts.theServerCannotBeReached : texts.applyOrResetTheOther);
+      showToast(away ? texts.theServerCannotBeReached : texts.applyFirst);
       return false;
     }
     const areMoved = await changeElements(moves.map(({ element }) => ({ element, move: { target, place } })));
@@ -357,7 +357,7 @@ function Open({ project, version, tab, file, onAdded, onProject, onChanged }: Op
                     away || isRunning(variant)
                       ? null
                       : (errors) => {
-                          showToast(texts.theErrorsAreSentTo);
+                          showToast(texts.errorsSent);
                           add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1, models: changeModels.slice(0, 1) }).catch(showFailure);
                         }
                   }

@@ -43,7 +43,7 @@ export function ShareDialog({ project, onClose }: { project: string; onClose(): 
         <p className="note">
           <Icon name="info" size={14} />
           <span>
-            {texts.thisAddressIsThatOf} <code>{texts.host}</code> {texts.or}{" "}
+            {texts.ownMachine} <code>{texts.host}</code> {texts.or}{" "}
             <code>{texts.publicUrl}</code>{texts.orDownloadThePage}
           </span>
         </p>
@@ -94,7 +94,7 @@ export function PushDialog({ project, base, onClose }: { project: string; base: 
     try {
       const pushed = await projects.push(project, base, remote.trim(), branch.trim());
       const commits = texts.commits(pushed.versions);
-      setSaid({ ok: true, text: texts.theBranchTheNewestIs(pushed.branch, OUTCOMES[pushed.outcome], commits, pushed.commit.slice(0, 10)) });
+      setSaid({ ok: true, text: texts.branchState(pushed.branch, OUTCOMES[pushed.outcome], commits, pushed.commit.slice(0, 10)) });
     } catch (error) {
       setSaid({ ok: false, text: error instanceof ApiError ? error.message : texts.theServerDoesNotAnswer });
     } finally {

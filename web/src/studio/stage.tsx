@@ -300,7 +300,7 @@ function Waiting({ variant, onRetry }: { variant: VariantView; onRetry: (() => v
     return (
       <>
         <span className="spinner" aria-hidden="true" />
-        <p>{texts.thePageAppearsHereAs}</p>
+        <p>{texts.appearsHere}</p>
       </>
     );
   }

@@ -100,7 +100,7 @@ export function Start() {
 function leadOf(pictures: boolean): string {
   return pictures
     ? texts.aScreenshotOrASketch
-    : texts.aScreenshotASketchAn;
+    : texts.tagline;
 }
 
 function Design({ offer, text, setText, attachments, setAttachments }: Written & { offer: StudioView | null }) {
@@ -160,7 +160,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         pages={plan.eachPage}
         autoFocus
         label={texts.whatToBuild}
-        placeholder={noWords ? texts.pasteOrDropAScreenshot : texts.describeAPagePasteA}
+        placeholder={noWords ? texts.pasteOrDropAScreenshot : texts.describePage}
         accept="image/*,video/*,text/*,application/pdf,.html,.htm,.svg,.json,.csv,.tsv,.md,.log,.txt,.pdf"
         text={text}
         onText={setText}
@@ -242,7 +242,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         <p className="note warning" role="alert">
           <Icon name="alert" size={14} />
           <span>
-            {texts.readingADesignFromFigma} <a href={address("settings")}>{texts.setAFigmaToken}</a>{texts.orAttachTheFrameAs}
+            {texts.readingADesignFromFigma} <a href={address("settings")}>{texts.setAFigmaToken}</a>{texts.orAttachFrame}
           </span>
         </p>
       ) : (
@@ -259,7 +259,7 @@ function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords
     <p className={`note ${refused ? "warning" : ""}`} data-testid="no-key" role={refused ? "alert" : undefined}>
       <Icon name={refused ? "alert" : "info"} size={14} />
       <span>
-        {refused ? texts.wordsAloneCannotBeBuilt : texts.picturesOnlyTheConverterThat}
+        {refused ? texts.wordsAloneCannotBeBuilt : texts.picturesOnly}
         <a href={address("settings")}>{texts.setAProvidersKey}</a> {texts.toBuildFromWords}
       </span>
     </p>

@@ -10,8 +10,8 @@ import { withoutSteps } from "./steps";
 const MADE = {
   create: "",
   update: "",
-  import: texts.nobodyHasAskedForA,
-  edit: texts.thisVersionWasEditedBy,
+  import: texts.noChanges,
+  edit: texts.versionEditedByHand,
   restore: texts.thisVersionIsAnEarlier,
 } as const;
 const KINDS = { create: texts.created, import: texts.imported, update: texts.changed, edit: texts.editedByHand, restore: texts.restored } as const;

@@ -96,12 +96,12 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
             small
             icon="reload"
             label={texts.retryVariant(number)}
-            hint={variant.status === "completed" ? texts.retryVariantThisPageIs(number) : texts.retryVariant(number)}
+            hint={variant.status === "completed" ? texts.retryAndKeep(number) : texts.retryVariant(number)}
             disabled={away}
             onClick={() => act("retry")}
           />
         )}
-        {removable && !running && <IconButton small icon="trash" label={texts.removeVariant(number)} hint={texts.removeVariantItCanBe(number)} disabled={away} onClick={() => act("remove")} />}
+        {removable && !running && <IconButton small icon="trash" label={texts.removeVariant(number)} hint={texts.removeForNow(number)} disabled={away} onClick={() => act("remove")} />}
       </span>
     </div>
   );
@@ -170,7 +170,7 @@ export function errorOf(variant: VariantView): string {
     case "failed":
       return inPlainWords(variant.error?.message ?? texts.itFailed);
     case "cancelled":
-      return texts.itWasStoppedBeforeIt;
+      return texts.stoppedEarly;
     default:
       return variant.note ?? "";
   }
@@ -179,7 +179,7 @@ export function errorOf(variant: VariantView): string {
 function Overall({ variant }: { variant: VariantView }) {
   if (variant.score === null) return null;
   return (
-    <span className="badge accent" title={variant.draft_score ? texts.howCloseTheDraftWas : texts.howCloseItIsTo}>
+    <span className="badge accent" title={variant.draft_score ? texts.draftAndResult : texts.closeness}>
       {variant.draft_score && `${wholePercent(variant.draft_score.overall)} → `}
       {wholePercent(variant.score.overall)}
     </span>

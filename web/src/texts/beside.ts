@@ -17,7 +17,7 @@ export const besideFrame = {
 export const partBar = {
   copyAPart: "Copy a part",
   clickThePartToCopy: "Click the part to copy, in any variant.",
-  selectedClickItsDestinationIn: (source: string) => `${source} selected. Click its destination in another variant.`,
+  chooseDestination: (source: string) => `${source} selected. Click its destination in another variant.`,
   selectTheElementThatContains: "Select the element that contains it",
   selectParent: "Select parent",
   destination: "Destination",

@@ -15,7 +15,7 @@ export const causePanel = {
   selectAnotherElement: "Select another element",
   closeThisPanel: "Close this panel",
   changeItByHand: "Change it by hand",
-  searchingTheScreenshotAndThe: "Searching the screenshot and the log…",
+  searching: "Searching the screenshot and the log…",
   inTheScreenshot: "In the screenshot",
   thisProjectHasNoScreenshot: "This project has no screenshot.",
   writtenBy: "Written by",
@@ -26,8 +26,8 @@ export const causePanel = {
 export const causePicture = {
   itsTextWasFoundHere: "Its text was found here.",
   aMatchingShapeWasFound: "A matching shape was found here.",
-  notFoundThisPlaceIs: "Not found; this place is an estimate.",
-  screenshotRectangleAtByPixels: (number: number, number2: number, number3: number, number4: number) => `Screenshot, rectangle at ${number}, ${number2}, ${number3} by ${number4} pixels`,
+  estimatedPlace: "Not found; this place is an estimate.",
+  screenshotRectangle: (left: number, top: number, width: number, height: number) => `Screenshot, rectangle at ${left}, ${top}, ${width} by ${height} pixels`,
   wholePicture: "Whole picture",
   compare: "Compare",
 } as const;

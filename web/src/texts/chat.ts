@@ -19,18 +19,18 @@ export const ask = {
 } as const;
 
 export const attachments = {
-  isInFigmasOwnFormat: (name: string) => `${name} is in Figma's own format; paste the link of the frame, or export it as PNG.`,
-  isNeitherAPictureA: (name: string) => `${name} is neither a picture, a film, a page, a PDF nor a text.`,
-  isLargerThan32Mb: (name: string) => `${name} is larger than 32 MB.`,
-  isAPdfOfMore: (name: string) => `${name} is a PDF of more than 8 MB; attach the pages that matter.`,
-  isATextOfMore: (name: string) => `${name} is a text of more than 1 MB; attach the part that matters.`,
+  figmaFile: (name: string) => `${name} is in Figma's own format; paste the link of the frame, or export it as PNG.`,
+  unknownKind: (name: string) => `${name} is neither a picture, a film, a page, a PDF nor a text.`,
+  tooLarge: (name: string) => `${name} is larger than 32 MB.`,
+  pdfTooLarge: (name: string) => `${name} is a PDF of more than 8 MB; attach the pages that matter.`,
+  textTooLarge: (name: string) => `${name} is a text of more than 1 MB; attach the part that matters.`,
 } as const;
 
 export const box = {
   dropItAnywhere: "Drop it anywhere",
   attached: "Attached",
   firstPage: "First page",
-  nameOfThePageThat: (name: string) => `Name of the page that ${name} becomes`,
+  pageName: (name: string) => `Name of the page that ${name} becomes`,
   whatShows: (name: string) => `What ${name} shows`,
   page: "Page",
   desktop: "Desktop",
@@ -61,7 +61,7 @@ export const composer = {
   interruptInsteadOfThis: "Interrupt: instead of this",
   waitingRequests: "Waiting requests",
   notSent: "Not sent",
-  theMessageIsSentWhen: (reason: string) => `${reason} The message is sent when it can be.`,
+  sentLater: (reason: string) => `${reason} The message is sent when it can be.`,
   doNotSend: "Do not send",
   queued: "Queued",
   aRequest: "A request",
@@ -121,7 +121,7 @@ export const messages = {
 export const sessionSettings = {
   readOnlyChangesNothing: "Read only: changes nothing",
   askBeforeEveryChange: "Ask before every change",
-  askBeforeAnythingLeavesThe: "Ask before anything leaves the folder",
+  askOutsideFolder: "Ask before anything leaves the folder",
   workWithoutAsking: "Work without asking",
   sessionSettings: "Session settings",
   title: "Title",
@@ -137,7 +137,7 @@ export const sessionView = {
   session: "Session",
   allSessions: "All sessions",
   newSession: "New session",
-  compareWithTheSessionThat: "Compare with the session that it was forked from",
+  compareWithOrigin: "Compare with the session that it was forked from",
   compare: "Compare",
   partsOfTheSession: "Parts of the session",
   chat: "Chat",
@@ -165,7 +165,7 @@ export const thread = {
   waitingForYou: "Waiting for you",
   waitingForAttempt: (number: number) => `Waiting for attempt ${number}`,
   waitingForAClient: "Waiting for a client",
-  theConversationWentOnFrom: "The conversation went on from here before.",
+  continuedBefore: "The conversation went on from here before.",
   bringItBack: "Bring it back",
   theAnswerIsComplete: "The answer is complete.",
   theRequestEnded: (outcome: string) => `The request ended: ${outcome}.`,

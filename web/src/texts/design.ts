@@ -19,7 +19,7 @@ export const designScore = {
   thePageIsScoredOnce: "The page is scored once the variant is done and the design system has values.",
   renderingThePage: "Rendering the page…",
   thePageUsesNoValues: "The page uses no values of the kinds that the design system names.",
-  ofThePageKeepsTo: "of the page keeps to it",
+  share: "of the page keeps to it",
   of: (kept: number, total: number) => `${kept} of ${total}`,
   otherValues: "Other values",
   nearest: (nearest: string) => `Nearest: ${nearest}`,
@@ -28,7 +28,7 @@ export const designScore = {
 
 export const designSource = {
   noneOfTheFilesDescribes: "None of the files describes a design; choose design.md, style sheets, a Tailwind configuration, design tokens or components.",
-  enterTheAddressOfA: "Enter the address of a page first.",
+  addressMissing: "Enter the address of a page first.",
   readADesignSystem: "Read a design system",
   addressOfAPage: "Address of a page",
   httpsExampleOrg: "https://example.org",

@@ -9,7 +9,7 @@ export const commandOutput = {
 
 export const files = {
   loading: "Loading…",
-  noFilesYetFilesThat: "No files yet. Files that the agent writes are listed here.",
+  noFiles: "No files yet. Files that the agent writes are listed here.",
   files: "Files",
   whatToShow: "What to show",
   changes: "Changes",
@@ -61,13 +61,13 @@ export const review = {
 
 export const timeline = {
   wentBackFilesThatSomething: "Went back. Files that something else has changed since stay as they are.",
-  noRequestsYetEachOne: "No requests yet. Each one is a checkpoint that you can go back to.",
+  noRequests: "No requests yet. Each one is a checkpoint that you can go back to.",
   checkpoints: "Checkpoints",
-  youWentBackThereIs: "You went back; there is a later state.",
+  laterState: "You went back; there is a later state.",
   returnToTheLaterState: "Return to the later state",
   aRequest: "A request",
   checkpoint: (number: number, title: string) => `Checkpoint ${number}: ${title}`,
-  goBackToBeforeThis: (title: string) => `Go back to before this: ${title}`,
+  goBackTo: (title: string) => `Go back to before this: ${title}`,
   goBackToBeforeThisLabel: "Go back to before this",
   runs: "runs",
 } as const;

@@ -75,15 +75,15 @@ export const toasts = {
 } as const;
 
 export const visible = {
-  character: (count: string, count2: number) => `${count} character${count2 === 1 ? "" : "s"}`,
+  character: (figure: string, count: number) => `${figure} character${count === 1 ? "" : "s"}`,
   showLess: "Show less",
   showAllLeftOut: (characters: string) => `Show all (${characters} left out)`,
 } as const;
 
 export const visibleText = {
-  containsHiddenCharacterWrittenAs: (count: string, count2: number) => `contains ${count} hidden character${count2 === 1 ? "" : "s"}, written as ⟦…⟧`,
+  hiddenCharacters: (figure: string, count: number) => `contains ${figure} hidden character${count === 1 ? "" : "s"}, written as ⟦…⟧`,
   containsRightToLeftLetters: "contains right-to-left letters, which a screen may show in another order",
   blankLines: (start: string, number: string) => `${start}⟦${number} blank lines⟧\n`,
-  lineBreak: (breaks: string, breaks2: number) => `, ${breaks} line break${breaks2 === 1 ? "" : "s"}`,
-  characterLeftOut: (count: string, count2: number, lines: string) => `⟦… ${count} character${count2 === 1 ? "" : "s"}${lines} left out⟧`,
+  lineBreak: (figure: string, breaks: number) => `, ${figure} line break${breaks === 1 ? "" : "s"}`,
+  characterLeftOut: (figure: string, count: number, lines: string) => `⟦… ${figure} character${count === 1 ? "" : "s"}${lines} left out⟧`,
 } as const;

@@ -4,9 +4,9 @@ export const agreeCard = {
   devServer: "Dev server",
   packages: "Packages",
   tests: "Tests",
-  runTheCodeOfThis: "Run the code of this repository",
+  runCode: "Run the code of this repository",
   runTheCodeOfThisRepository: "Run the code of this repository?",
-  itsCommandsRunInA: "Its commands run in a sandbox: they can change this folder and nothing else, have none of your keys, and reach only hosts that you allow.",
+  sandboxHint: "Its commands run in a sandbox: they can change this folder and nothing else, have none of your keys, and reach only hosts that you allow.",
   hostsOfItsPackages: "Hosts of its packages",
   runWithoutNetwork: "Run without network",
   runAndAllowTheseHosts: "Run and allow these hosts",
@@ -46,7 +46,7 @@ export const modelSelect = {
 } as const;
 
 export const previewBar = {
-  thePreviewShowsPagesOf: "The preview shows pages of the dev server only; enter a path such as /about.",
+  ownPagesOnly: "The preview shows pages of the dev server only; enter a path such as /about.",
   reloadThePreview: "Reload the preview",
   pathOfThePage: "Path of the page",
   width: "Width",
@@ -58,7 +58,7 @@ export const previewBar = {
 } as const;
 
 export const previewStage = {
-  thePackageJsonOfThis: "The package.json of this folder has no script named dev, start or serve, so there is no preview. The assistant works all the same.",
+  noDevScript: "The package.json of this folder has no script named dev, start or serve, so there is no preview. The assistant works all the same.",
   theInstallationFailed: "The installation failed",
   thePackagesAreNotInstalled: "The packages are not installed",
   packages: "Packages",
@@ -71,11 +71,11 @@ export const previewStage = {
   theDevServerIsStarting: "The dev server is starting…",
   devServer: "Dev server",
   theDevServerHasEnded: "The dev server has ended",
-  theDevServerDoesNot: "The dev server does not run",
+  devServerStopped: "The dev server does not run",
   outputOfTheDevServer: "Output of the dev server",
   itPrintedNothing: "It printed nothing.",
   installPackages: "Install packages",
-  theDevServerRunsIts: "The dev server runs. Its preview is shown in a browser on the same machine: open Heald at localhost or 127.0.0.1.",
+  devServerElsewhere: "The dev server runs. Its preview is shown in a browser on the same machine: open Heald at localhost or 127.0.0.1.",
   previewOf: (name: string) => `Preview of ${name}`,
 } as const;
 
@@ -84,7 +84,7 @@ export const reportList = {
 } as const;
 
 export const repositoryChat = {
-  sayWhatToChangeThe: "Say what to change. The change gets a branch of its own, and the preview shows it while it is made.",
+  sayWhatToChange: "Say what to change. The change gets a branch of its own, and the preview shows it while it is made.",
   message: "Message",
   sayMoreWhileItWorks: "Say more while it works…",
   whatShouldChange: "What should change?",
@@ -114,7 +114,7 @@ export const sidePanel = {
   thePageHasNotRequested: "The page has not requested anything yet.",
   outputOfTheDevServer: "Output of the dev server",
   theDevServerHasPrinted: "The dev server has printed nothing yet.",
-  thePackageJsonHasNo: "The package.json has no script named test.",
+  noTestScript: "The package.json has no script named test.",
   stop: "Stop",
   runTests: "Run tests",
   fixTests: "Fix tests",

@@ -5,7 +5,7 @@ export const sessionList = {
   searchSessions: "Search sessions",
   searchByTitle: "Search by title",
   untitled: "Untitled",
-  noSessionsYetNewIn: "No sessions yet. New, in the menu, starts one.",
+  noSessions: "No sessions yet. New, in the menu, starts one.",
   noTitleHasTheseWords: "No title has these words. Search in the menu reads the messages too.",
   showMore: "Show more",
 } as const;

@@ -1,8 +1,8 @@
 /** The texts of the settings: one object for each component. */
 
 export const providerKeys = {
-  itIsStoredInThe: "It is stored in the keyring of the server's machine.",
-  theServersMachineHasNo: "The server's machine has no keyring: the key is stored in a file, encrypted with HEALD_KEYS_SECRET.",
+  storedInKeyring: "It is stored in the keyring of the server's machine.",
+  storedEncrypted: "The server's machine has no keyring: the key is stored in a file, encrypted with HEALD_KEYS_SECRET.",
   theServersMachineHasNoKeyring: "The server's machine has no keyring: the key is stored unencrypted in a file that only the server's user can read. Start the server with HEALD_KEYS_SECRET to encrypt it.",
   stopTheServerAndStart: (variable: string) => ` Stop the server and start it with ${variable}=… heald serve`,
   theKeyIsRemoved: "The key is removed.",

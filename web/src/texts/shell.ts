@@ -24,7 +24,7 @@ export const help = {
 
 export const keysHelp = {
   keyboardShortcuts: "Keyboard shortcuts",
-  keysWithoutCtrlWorkWhile: "Keys without Ctrl work while no text field has the focus. On a Mac, ⌘ works in place of Ctrl.",
+  keysHint: "Keys without Ctrl work while no text field has the focus. On a Mac, ⌘ works in place of Ctrl.",
   showTheTour: "Show the tour",
   close: "Close",
 } as const;
@@ -37,7 +37,7 @@ export const palette = {
   darkTheme: "Dark theme",
   commands: "Commands",
   searchCommandsProjectsAndWhat: "Search commands, projects and what was said",
-  whatDoYouWantTo: "What do you want to do?",
+  whatToDoNow: "What do you want to do?",
   commandsAndProjects: "Commands and projects",
   nothingFoundTryFewerWords: "Nothing found. Try fewer words.",
   untitled: "Untitled",
@@ -57,10 +57,10 @@ export const shortcuts = {
   closeAMenuLeaveFull: "Close a menu, leave full screen or selecting",
   whileWriting: "While writing",
   sendWithShiftANew: "Send; with Shift a new line",
-  attachThePictureInThe: "Attach the picture in the clipboard",
+  attachFromClipboard: "Attach the picture in the clipboard",
   stopTheAgent: "Stop the agent",
   inAConversation: "In a conversation",
-  findWordsInAllOf: "Find words in all of it",
+  findInAll: "Find words in all of it",
   inAProject: "In a project",
   chooseAVariantWithAlt: "Choose a variant; with Alt also while writing",
   earlierAndLaterVersion: "Earlier and later version",
@@ -69,7 +69,7 @@ export const shortcuts = {
   previewInFullScreen: "Preview in full screen",
   previewFittedOrInFull: "Preview fitted or in full size",
   reloadThePreview: "Reload the preview",
-  saveTheEditedFilesAs: "Save the edited files as a new version",
+  saveVersion: "Save the edited files as a new version",
 } as const;
 
 export const sidebar = {
@@ -80,7 +80,7 @@ export const sidebar = {
   search: "Search",
   recent: "Recent",
   nothingFoundTryFewerWords: "Nothing found. Try fewer words.",
-  nothingHereYetBuildA: "Nothing here yet. Build a page or start a conversation; it is listed here.",
+  nothingYet: "Nothing here yet. Build a page or start a conversation; it is listed here.",
   searchForOlderOnes: "Search for older ones.",
   allSessions: "All sessions",
   settings: "Settings",
@@ -94,7 +94,7 @@ export const sidebar = {
   rename: "Rename",
   delete: "Delete",
   deleteTitle: (title: string) => `Delete “${title}”?`,
-  itsConversationAndFilesAre: "Its conversation and files are deleted permanently.",
+  deletedPermanently: "Its conversation and files are deleted permanently.",
   connected: "Connected",
   connecting: "Connecting…",
   connectionLost: "Connection lost",
@@ -104,7 +104,7 @@ export const sidebar = {
 } as const;
 
 export const signIn = {
-  openTheAddressThat: "Open the address that",
+  openAddress: "Open the address that",
   healdServe: "heald serve",
   printedOrPasteItsToken: "printed, or paste its token here.",
   token: "Token",
@@ -127,9 +127,9 @@ export const tour = {
   sayWhatToBuild: "Say what to build",
   attachAScreenshotOrPick: "Attach a screenshot, or pick one below, and press Build. With a provider's key a sentence is enough, and several models build it side by side.",
   orStartFromAFinished: "Or start from a finished project",
-  eachOneOpensAsA: "Each one opens as a project of yours. Choose Select and edit, then a text or a box, to change it; or edit the code. No key is needed.",
+  galleryHint: "Each one opens as a project of yours. Choose Select and edit, then a text or a box, to change it; or edit the code. No key is needed.",
   askForSomething: "Ask for something",
-  writeWhatYouWantAnd: "Write what you want and press Start. Every word, tool call and file change appears as it happens.",
+  writeHint: "Write what you want and press Start. Every word, tool call and file change appears as it happens.",
   youDecide: "You decide",
   byDefaultTheAgentAsks: "By default the agent asks before it does anything but read. You approve or deny each call, and can stop it at any time.",
   tour: "Tour",

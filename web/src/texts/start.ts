@@ -10,7 +10,7 @@ export const frame = {
 } as const;
 
 export const gallery = {
-  finishedProjectsToOpenAnd: "Finished projects to open and change, no key needed",
+  finishedProjects: "Finished projects to open and change, no key needed",
 } as const;
 
 export const modelChoice = {
@@ -25,7 +25,7 @@ export const modelChoice = {
   noKey: "no key",
   dollarsForAMillionTokens: "Dollars for a million tokens, in and out",
   free: "free",
-  tokensThatFitIntoA: "Tokens that fit into a request",
+  contextSize: "Tokens that fit into a request",
   noPictures: "no pictures",
   picturesOnly: "pictures only",
   chosen: (count: number) => `${count} chosen`,
@@ -51,8 +51,8 @@ export const pictureHint = {
 export const price = {
   priceUnknown: "price unknown",
   thePriceOfThisModel: "The price of this model is not known here.",
-  thisModelRunsWithoutA: "This model runs without a price.",
-  estimatedFromTheTokensOf: "Estimated from the tokens of the variant that is changed.",
+  noPrice: "This model runs without a price.",
+  estimateHint: "Estimated from the tokens of the variant that is changed.",
   dollarsForAMillionTokens: "Dollars for a million tokens, in and out, of each variant.",
   about: (total: string) => `about ${total}`,
 } as const;
@@ -82,10 +82,10 @@ export const start = {
   buildAPage: "Build a page",
   assistant: "Assistant",
   aScreenshotOrASketch: "A screenshot or a sketch becomes a page, here on this machine.",
-  aScreenshotASketchAn: "A screenshot, a sketch, an address or a sentence: several models build it side by side.",
+  tagline: "A screenshot, a sketch, an address or a sentence: several models build it side by side.",
   whatToBuild: "What to build",
   pasteOrDropAScreenshot: "Paste or drop a screenshot, paste the code of a page, or enter its address…",
-  describeAPagePasteA: "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…",
+  describePage: "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…",
   import: "Import",
   build: "Build",
   stack: "Stack",
@@ -98,9 +98,9 @@ export const start = {
   thePageBecomesVersion1: "The page becomes version 1 unchanged. No model is called.",
   readingADesignFromFigma: "Reading a design from Figma needs a token.",
   setAFigmaToken: "Set a Figma token",
-  orAttachTheFrameAs: ", or attach the frame as a picture.",
+  orAttachFrame: ", or attach the frame as a picture.",
   wordsAloneCannotBeBuilt: "Words alone cannot be built here: attach a screenshot. ",
-  picturesOnlyTheConverterThat: "Pictures only: the converter that comes with Heald turns screenshots into pages. ",
+  picturesOnly: "Pictures only: the converter that comes with Heald turns screenshots into pages. ",
   setAProvidersKey: "Set a provider's key",
   toBuildFromWords: "to build from words.",
   recentProjects: "Recent projects",

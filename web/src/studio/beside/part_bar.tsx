@@ -26,7 +26,7 @@ export function PartBar({ source, target, place, busy, onParent, onPlace, onPut,
     <div className="part-bar row wrap" role="group" aria-label={texts.copyAPart}>
       <span className="grow" role="status">
         {source === null && texts.clickThePartToCopy}
-        {source !== null && target === null && texts.selectedClickItsDestinationIn(wordsOf(source))}
+        {source !== null && target === null && texts.chooseDestination(wordsOf(source))}
         {source !== null && target !== null && `${wordsOf(source)} → ${wordsOf(target)}`}
       </span>
       {last !== null && (

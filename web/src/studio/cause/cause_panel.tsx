@@ -40,7 +40,7 @@ export function CausePanel({ project, base, path, page, models, selecting, onSel
       </Button>
       {fetched.loading && (
         <p className="row muted" role="status">
-          <span className="spinner" aria-hidden="true" /> {texts.searchingTheScreenshotAndThe}
+          <span className="spinner" aria-hidden="true" /> {texts.searching}
         </p>
       )}
       {fetched.error !== null && (

@@ -9,7 +9,7 @@ import { type CausePlace, projects } from "../../wire/api";
 const WAYS = {
   text: texts.itsTextWasFoundHere,
   shape: texts.aMatchingShapeWasFound,
-  position: texts.notFoundThisPlaceIs,
+  position: texts.estimatedPlace,
 } as const;
 
 /** The least part of the picture's width that is shown around the rectangle. */
@@ -22,7 +22,7 @@ export function CausePicture({ project, version, place }: { project: string; ver
   const line = view.width / 130; // of the drawing, so that it is equally thick at every size
   return (
     <figure className="cause-picture">
-      <svg viewBox={`${view.x} ${view.y} ${view.width} ${view.height}`} role="img" aria-label={texts.screenshotRectangleAtByPixels(Math.round(x), Math.round(y), Math.round(width), Math.round(height))}>
+      <svg viewBox={`${view.x} ${view.y} ${view.width} ${view.height}`} role="img" aria-label={texts.screenshotRectangle(Math.round(x), Math.round(y), Math.round(width), Math.round(height))}>
         <image href={projects.target(project, place.picture)} width={place.width} height={place.height} preserveAspectRatio="none" />
         <path className="cause-shade" fillRule="evenodd" d={`M0 0h${place.width}v${place.height}h${-place.width}zM${x} ${y}v${height}h${width}v${-height}z`} />
         <rect className="cause-box" x={x - line} y={y - line} width={width + 2 * line} height={height + 2 * line} strokeWidth={line} />

@@ -26,7 +26,7 @@ export function DesignScorePanel({ project, base, page, state }: Props) {
   return (
     <>
       <p className="design-share numeric">
-        <strong>{wholePercent(score.share)}</strong> {texts.ofThePageKeepsTo}
+        <strong>{wholePercent(score.share)}</strong> {texts.share}
       </p>
       <dl className="design-kinds numeric">
         {score.kinds.map((kind) => (

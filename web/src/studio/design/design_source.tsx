@@ -44,7 +44,7 @@ export function DesignSource({ away, onRead }: Props) {
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (url.trim() === "") showToast(texts.enterTheAddressOfA);
+    if (url.trim() === "") showToast(texts.addressMissing);
     else void read(() => ({ url: url.trim() }));
   };
   return (

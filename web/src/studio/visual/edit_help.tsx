@@ -6,10 +6,10 @@ const WAYS: readonly [string, string][] = [
   [texts.click, texts.selectAnElement],
   [texts.shiftAndClick, texts.selectSeveral],
   [texts.drag, texts.moveTheSelectedElement],
-  [texts.dragAHandle, texts.changeItsPaddingGreenOr],
+  [texts.dragAHandle, texts.changeSpacing],
   [texts.doubleClick, texts.writeIntoAText],
   ["/", texts.describeTheChangeInWords],
-  [texts.layers, texts.chooseFromTheTreeOf],
+  [texts.layers, texts.chooseFromTree],
 ];
 
 export function EditHelp() {
