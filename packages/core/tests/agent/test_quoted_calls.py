@@ -349,6 +349,6 @@ async def test_arguments_that_do_not_fit_are_reported_once() -> None:
     till, wrong = Till("read"), HERMES.replace("5", '"a lot"')
     _, events, server = await run(text(wrong, HERMES, "Done."), till)
     assert till.paid == [5]
-    assert "could not be read" in server.requests[1].body["messages"][-1]["content"]
+    assert "could not be parsed" in server.requests[1].body["messages"][-1]["content"]
     messages = [event.data.message for event in events if isinstance(event.data, AssistantMessage)]
     assert (messages[0].text, messages[0].tool_calls) == (wrong, [])

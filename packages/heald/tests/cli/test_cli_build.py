@@ -309,8 +309,8 @@ async def test_ctrl_c_ends_all_variants() -> None:
             await asyncio.wait_for(request.closed_early.wait(), 60)
         ran = await finish(process, seconds=60)
     assert ran.code == 130, ran.err
-    assert "1 m: cancelled" in ran.err
-    assert "2 m: cancelled" in ran.err
+    assert "1 m: stopped" in ran.err
+    assert "2 m: stopped" in ran.err
     assert "Traceback" not in ran.err
 
 

@@ -227,7 +227,7 @@ async def test_one_that_never_began_can_be_retried(tmp_path: Path) -> None:
 async def test_a_variant_at_work_is_not_retried(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
         project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("slow",)))
-        with pytest.raises(HealdError, match="still running; cancel it"):
+        with pytest.raises(HealdError, match="still running; stop it"):
             await studio.studio.retry(OWNER, project.id, VariantRef(project.versions[0].id, 0))
         await studio.studio.delete(OWNER, project.id)
 

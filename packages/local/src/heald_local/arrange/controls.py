@@ -200,8 +200,8 @@ def _button(part: Part, box: Box, text: TextElement, pictures: list[Part]) -> Pa
 
 
 def _asks(part: Part, box: Box) -> bool:
-    """Whether a field is certain: it has a magnifier, words that ask for something, or the frame of browsers."""
-    if is_native_frame(box) or any(is_prompt(text.text) for text in collect_texts(part)):
+    """Whether a field is certain: a magnifier, a grip, words that ask for something, or the frame of browsers."""
+    if is_native_frame(box) or has_grip(part) or any(is_prompt(text.text) for text in collect_texts(part)):
         return True
     return any(child.picture is not None and child.picture.icon in _MAGNIFIERS for child in part.children)
 
