@@ -63,7 +63,7 @@ async def test_changes_are_shown_at_once_and_are_one_version_when_applied(visit:
     await panel.get_by_label("Colour", exact=True).fill("#b00020")
     await panel.get_by_label("Text", exact=True).fill("Tea")
     await expect(heading).to_have_text("Tea")
-    assert await heading.evaluate(COLOUR) == "rgb(176, 0, 32)"
+    await expect(heading).to_have_css("color", "rgb(176, 0, 32)")
     versions = page.get_by_label("Version", exact=True).locator("option")
     await expect(versions).to_have_count(1)
     await panel.get_by_role("button", name="Reset").click()
@@ -74,7 +74,7 @@ async def test_changes_are_shown_at_once_and_are_one_version_when_applied(visit:
     await panel.get_by_role("button", name="Apply as new version").click()
     await expect(versions).to_have_count(2)
     await expect(heading).to_have_text("Tea")
-    assert await heading.evaluate(COLOUR) == "rgb(176, 0, 32)"
+    await expect(heading).to_have_css("color", "rgb(176, 0, 32)")
     await page.get_by_role("tab", name="Code").click()
     content = page.get_by_label("Content of index.html")
     await expect(content).to_contain_text('<h1 style="color: #b00020">Tea</h1>')
