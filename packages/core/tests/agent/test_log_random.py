@@ -7,7 +7,7 @@ small. A stream is one attempt of a model at a turn.
 import asyncio
 from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -39,15 +39,7 @@ ERRORS: list[Callable[[], ProviderError]] = [
     lambda: IncompleteStream("cut"),
     lambda: ContextOverflow("too long", status=400),
 ]
-STOPS: list[StopReason] = [
-    "end_turn",
-    "tool_use",
-    "max_tokens",
-    "stop_sequence",
-    "refusal",
-    "content_filter",
-    "pause_turn",
-]
+STOPS: list[StopReason] = [reason for reason in get_args(StopReason) if reason != "error"]
 TEXTS = [
     "",
     " ",

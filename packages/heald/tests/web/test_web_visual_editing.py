@@ -1,6 +1,8 @@
 """Editing in the preview itself: several elements, dragging, handles, layers, text in place, tokens and breakpoints."""
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from page_support import Visit
 from playwright.async_api import FrameLocator, Locator, expect
@@ -89,13 +91,20 @@ async def open_editor(visit: Visit, source: str = PAGE, *, device: str = "Deskto
     await page.get_by_role("button", name="Select and edit").click()
 
 
-async def apply(visit: Visit, version: int) -> None:
-    """Apply what was changed, and wait until the new version is shown."""
+@asynccontextmanager
+async def new_version(visit: Visit, version: int) -> AsyncIterator[None]:
+    """What happens inside makes this version; wait until the stage shows it."""
     frame = visit.page.locator(".stage iframe.shown")
     earlier = await frame.get_attribute("data-key") or ""
-    await panel_of(visit).get_by_role("button", name="Apply as new version").click()
+    yield
     await expect(visit.page.get_by_label("Version", exact=True).locator("option")).to_have_count(version)
     await expect(frame).not_to_have_attribute("data-key", earlier)
+
+
+async def apply(visit: Visit, version: int) -> None:
+    """Apply what was changed, and wait until the new version is shown."""
+    async with new_version(visit, version):
+        await panel_of(visit).get_by_role("button", name="Apply as new version").click()
 
 
 async def expect_code(visit: Visit, *parts: str) -> None:
@@ -146,17 +155,17 @@ async def drag_below(visit: Visit, moved: Locator, target: Locator) -> None:
 async def test_elements_are_dragged_to_another_place(visit: Visit) -> None:
     await open_editor(visit, PLAIN)
     items = stage(visit).locator("li")
-    versions = visit.page.get_by_label("Version", exact=True).locator("option")
     await items.nth(0).click()
-    await drag_below(visit, items.nth(0), items.nth(2))
-    await expect(versions).to_have_count(2)
+    async with new_version(visit, 2):
+        await drag_below(visit, items.nth(0), items.nth(2))
     await expect(items).to_have_text(["Second", "Third", "First"])
     await expect(items.nth(2)).to_have_css("outline-style", "solid")
     await expect(panel_of(visit).get_by_label("Text", exact=True)).to_have_value("First")
     await items.nth(1).click()
     await items.nth(0).click(modifiers=["Shift"])
-    await drag_below(visit, items.nth(1), items.nth(2))
-    await expect(versions).to_have_count(3)
+    await expect(panel_of(visit)).to_contain_text("Change 2 elements")
+    async with new_version(visit, 3):
+        await drag_below(visit, items.nth(1), items.nth(2))
     await expect(items).to_have_text(["First", "Second", "Third"])
     for at in (1, 2):
         await expect(items.nth(at)).to_have_css("outline-style", "solid")

@@ -135,8 +135,8 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
   const outermost = () => {
     const elements = selection().filter((element) => element.isConnected && element !== document.body);
     const isInside = (element) => elements.some((other) => other !== element && other.contains(element));
-    const isBefore = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
-    return elements.filter((element) => !isInside(element)).sort((one, other) => (isBefore(one, other) ? -1 : 1));
+    const isBefore = (element, other) => element.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return elements.filter((element) => !isInside(element)).sort((element, other) => (isBefore(element, other) ? -1 : 1));
   };
   addEventListener("pointermove", (event) => {
     if (pressed === null) return;
@@ -179,7 +179,8 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
     return { element: target, place: sideOf(target, x, y) };
   };
   const nearest = (element, x, y) => {
-    const siblings = [...element.parentElement.children].filter((sibling) => !outermost().includes(sibling) && !HIDDEN.test(sibling.tagName));
+    const dragged = outermost();
+    const siblings = [...element.parentElement.children].filter((sibling) => !dragged.includes(sibling) && !HIDDEN.test(sibling.tagName));
     const distance = (sibling) => {
       const rect = sibling.getBoundingClientRect();
       return Math.hypot(rect.left + rect.width / 2 - x, rect.top + rect.height / 2 - y);
