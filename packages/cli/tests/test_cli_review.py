@@ -7,6 +7,7 @@ from cli_repository import git, make_repository
 
 from cli_bench import run_process
 from cli_pages import here
+from heald.core.json import JsonObject
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from heald_cli.repository.branch_diff import split_files
@@ -15,7 +16,13 @@ from heald_forges.remote import parse_remote
 
 TOKEN = "token-of-the-forge-5521"
 ANSWER = "1. `a.txt:3`: three is never used.\n- **b.txt:1** - the file is empty.\nnothing.txt:9: not in the change."
-PULL = {"number": 4, "html_url": "https://example.org/pull/4", "title": "T", "head": {"ref": "topic"}, "base": {}}
+PULL: JsonObject = {
+    "number": 4,
+    "html_url": "https://example.org/pull/4",
+    "title": "T",
+    "head": {"ref": "topic"},
+    "base": {},
+}
 
 
 def make_branch() -> None:
@@ -28,7 +35,7 @@ def make_branch() -> None:
     git("commit", "-qm", "More lines")
 
 
-def answer(request: ReceivedRequest) -> Reply:
+def answer(request: ReceivedRequest, pull_request: JsonObject = PULL) -> Reply:
     """Answer as a model at /v1, and as Gitea at /api/v1."""
     match (request.method, request.path.partition("?")[0]):
         case (_, path) if path.startswith("/v1"):
@@ -36,7 +43,7 @@ def answer(request: ReceivedRequest) -> Reply:
         case (_, "/api/v1/version"):
             return Reply.json({"version": "1.22"})
         case ("GET", "/api/v1/repos/me/site/pulls"):
-            return Reply.json([PULL])
+            return Reply.json([pull_request])
         case ("POST", "/api/v1/repos/me/site/pulls/4/reviews"):
             return Reply.json({"id": 1})
         case _:
@@ -94,7 +101,8 @@ async def test_new_files_are_reviewed_and_secrets_are_not_sent() -> None:
 
 async def test_comments_are_posted_only_if_asked_and_with_a_token() -> None:
     make_branch()
-    async with ScriptedServer(answer) as server:
+    head = {"ref": "topic", "sha": "0" * 40}
+    async with ScriptedServer(lambda request: answer(request, {**PULL, "head": head})) as server:
         address = f"{server.url}/me/site.git"
         git("remote", "add", "origin", address)
         ran = await run_process("review", "main..", "--post", *place(server))
@@ -104,6 +112,11 @@ async def test_comments_are_posted_only_if_asked_and_with_a_token() -> None:
         token = {parse_remote(address).token_variable: TOKEN}
         ran = await run_process("review", "main..", *place(server), env=token)
         assert not any(request.method == "POST" and "reviews" in request.path for request in server.requests)
+        requests = len(server.requests)
+        ran = await run_process("review", "main..", "--post", *place(server), env=token)
+        assert (ran.code, "push the branch" in ran.err) == (2, True), ran
+        assert not any(request.path.startswith("/v1") for request in server.requests[requests:])
+        head["sha"] = git("rev-parse", "HEAD").strip()
         ran = await run_process("review", "main..", "--post", *place(server), env=token)
         assert (ran.code, "2 comments posted to https://example.org/pull/4" in ran.err) == (4, True), ran
     posted = server.requests[-1]

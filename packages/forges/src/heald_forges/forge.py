@@ -34,6 +34,8 @@ class PullRequest(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     branch: str
     base: str
+    commit: str = ""
+    """The last commit that the forge has of the branch; empty where it is not known."""
 
 
 class LineComment(msgspec.Struct, frozen=True):

@@ -46,12 +46,14 @@ class GitHubForge:
 def read_pull(value: Any) -> PullRequest:
     """Read a pull request as GitHub and Gitea describe it."""
     pull = as_object(value)
+    head = as_object(pull.get("head"))
     return PullRequest(
         number=int(pull.get("number") or 0),
         url=str(pull.get("html_url") or ""),
         title=str(pull.get("title") or ""),
-        branch=str(as_object(pull.get("head")).get("ref") or ""),
+        branch=str(head.get("ref") or ""),
         base=str(as_object(pull.get("base")).get("ref") or ""),
+        commit=str(head.get("sha") or ""),
     )
 
 

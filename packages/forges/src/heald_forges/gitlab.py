@@ -58,6 +58,7 @@ def _read_request(value: Any) -> PullRequest:
         title=str(request.get("title") or ""),
         branch=str(request.get("source_branch") or ""),
         base=str(request.get("target_branch") or ""),
+        commit=str(request.get("sha") or ""),
     )
 
 

@@ -11,7 +11,7 @@ from heald.commands.terminal import BOLD, Colours, print_note, show_progress
 from heald.core.errors import ConfigurationError
 from heald.core.json import encode_text
 from heald.tools.git.repository import GitRepository
-from heald_cli.repository.branch_diff import read_file_diffs
+from heald_cli.repository.branch_diff import last_commit, read_file_diffs
 from heald_cli.repository.review import ReviewComment, review_files
 from heald_cli.writer_options import make_writer, require_repository
 from heald_forges.forge import Forge, PullRequest
@@ -53,7 +53,7 @@ async def _review(options: argparse.Namespace, repository: GitRepository) -> int
     if not files:
         print_note(f"{options.commits or 'The working tree'} changes nothing that can be reviewed.")
         return 0
-    poster = await _find_poster(repository) if options.post else None  # before the model is paid for
+    poster = await _find_poster(repository, options.commits) if options.post else None  # before the model is paid for
     writer = make_writer(options, repository.top, ["read"])
     try:
         comments = await review_files(writer, files, options.focus, _show_part)
@@ -96,7 +96,7 @@ class _Poster(msgspec.Struct, frozen=True):
         print_note(f"{len(comments)} comment{plural} posted to {self.pull_request.url}")
 
 
-async def _find_poster(repository: GitRepository) -> _Poster:
+async def _find_poster(repository: GitRepository, commits: str) -> _Poster:
     from heald_cli.repository.pull_request import read_branch
     from heald_forges.remote_forge import open_forge
 
@@ -105,4 +105,10 @@ async def _find_poster(repository: GitRepository) -> _Poster:
     pull_request = await forge.find_pull_request(branch.name)
     if pull_request is None:
         raise ConfigurationError(f"There is no open pull request of {branch.name}; `heald pr` makes one.")
+    last = await asyncio.to_thread(last_commit, repository, commits)
+    if pull_request.commit and pull_request.commit != last:  # its lines have other numbers, or are not there
+        raise ConfigurationError(
+            f"{commits} ends with commit {last[:8]}, and the pull request with {pull_request.commit[:8]}; "
+            f"push the branch, or review the commits that the pull request has."
+        )
     return _Poster(forge, pull_request)

@@ -48,6 +48,15 @@ def read_file_diffs(repository: GitRepository, commits: str = "") -> list[Number
     return [*split_files(tracked), *(_number_new_file(hunk) for hunk in new)]
 
 
+def last_commit(repository: GitRepository, commits: str) -> str:
+    """Return the commit that a range ends with. Raises ConfigurationError."""
+    _, end = _ends(commits)
+    try:
+        return repository.run("rev-parse", "--verify", f"{end or 'HEAD'}^{{commit}}").decode().strip()
+    except GitFailed as error:
+        raise ConfigurationError(f"The last commit of {commits} cannot be read: {error}") from None
+
+
 def _number_new_file(hunk: ChangedHunk) -> NumberedDiff:
     lines = hunk.text.removesuffix("\n").split("\n") if hunk.text else []
     head = ["--- /dev/null", f"+++ b/{hunk.path}", f"@@ -0,0 +1,{len(lines)} @@"]
@@ -55,13 +64,19 @@ def _number_new_file(hunk: ChangedHunk) -> NumberedDiff:
 
 
 def _read_range(repository: GitRepository, commits: str) -> str:
+    start, end = _ends(commits)
+    try:
+        return repository.run(*_DIFF, f"{start}...{end}", "--").decode("utf-8", "replace")
+    except GitFailed as error:
+        raise ConfigurationError(f"The changes of {commits} cannot be read: {error}") from None
+
+
+def _ends(commits: str) -> tuple[str, str]:
+    """The names of the two ends of a range."""
     ends = RANGE.fullmatch(commits)
     if ends is None:
         raise ConfigurationError(f"{commits[:60]!r} is not a range of commits; main.. is one.")
-    try:
-        return repository.run(*_DIFF, f"{ends[1]}...{ends[2]}", "--").decode("utf-8", "replace")
-    except GitFailed as error:
-        raise ConfigurationError(f"The changes of {commits} cannot be read: {error}") from None
+    return ends[1], ends[2]
 
 
 def number_lines(diff: str) -> str:
