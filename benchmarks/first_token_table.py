@@ -89,7 +89,7 @@ async def measure_table(rows: Sequence[str], *, cold: int, warm: int, command: s
     """Measure all rows, one after the other in each round. A server process answers one round."""
     waits: list[Wait] = []
     with tempfile.TemporaryDirectory() as folder:
-        for certificate in (None, _make_certificate(Path(folder))):
+        for certificate in (None, make_certificate(Path(folder))):
             if certificate is None and waits:
                 print("not measured: TLS (there is no openssl to make a certificate with)", file=sys.stderr)
                 break
@@ -183,7 +183,7 @@ def _question(host: str, session: str) -> bytes:
     ).encode() + body
 
 
-def _make_certificate(folder: Path) -> Path | None:
+def make_certificate(folder: Path) -> Path | None:
     """Make a certificate for this machine, in one file with its key. None if there is no openssl."""
     if shutil.which("openssl") is None:
         return None

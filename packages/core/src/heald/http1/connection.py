@@ -5,6 +5,7 @@ The connection fills the reply up to a mark and then pauses reading. One reader 
 
 import asyncio
 import socket
+import ssl
 from typing import TYPE_CHECKING, cast
 
 from heald.http1.body_framing import BodyFraming
@@ -12,6 +13,7 @@ from heald.http1.errors import ConnectionBroken, NetworkError, NotHttp
 from heald.http1.request import Origin
 from heald.http1.response_head import MAX_HEAD, check_start, end_of_head, parse_head
 from heald.http1.shared_reads import shared_reads
+from heald.http1.tls import ResumingContext
 
 if TYPE_CHECKING:
     from heald.http1.pool import ConnectionPool
@@ -163,6 +165,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._pool = pool
         self._buffer = pool.buffer
         self._transport: asyncio.Transport | None = None
+        self._new_session: ssl.SSLObject | None = None  # its session was not remembered yet
         self._reply: HttpReply | None = None
         self._framing: BodyFraming | None = None
         self._head: bytes = b""
@@ -224,6 +227,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         raw: socket.socket | None = transport.get_extra_info("socket")
         if raw is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._new_session = transport.get_extra_info("ssl_object")
         self._pool.on_open(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -289,6 +293,10 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._stop_timer()
         self._reply = self._framing = None
         transport = self._transport
+        if self._new_session is not None:
+            if isinstance(context := self._new_session.context, ResumingContext):
+                context.remember(self._new_session)
+            self._new_session = None
         reply.end()
         if transport is None:
             return
