@@ -12,7 +12,7 @@ from agent.test_text_editing import SMALL, of, run
 
 import heald
 from heald.agent.emptied_code import empty_bodies
-from heald.core.events import ExchangeRequest
+from heald.core.events import ExchangeRequest, ToolFailed
 from heald.testing.server import ScriptedServer
 from heald.testing.streams import wire_reply
 
@@ -94,6 +94,16 @@ async def test_code_that_is_repeated_is_written_anew(tmp_path: Path) -> None:
     assert "- past midnight: Clock(23).shift(2)\n  got 25, expected 1\nIts functions are empty now." in text
     assert (tmp_path / "clock.py").read_text() == SHORT
     assert result.status == "completed"
+
+
+async def test_an_answer_that_is_worse_than_the_first_leaves_the_first(tmp_path: Path) -> None:
+    (tmp_path / "clock.py").write_text(STUB)
+    half = RIGHT.partition("    def shift")[0] + "    def shift(self, hours):\n        pass\n"
+    replies = [wire_reply("chat", text=answer(half)), wire_reply("chat", text=answer("class Clock:\n    def ("))]
+    result, events, server = await run(tmp_path, replies, "Implement the class in clock.py.")
+    assert "Clock.shift in clock.py has no body yet" in str(server.requests[1].body["messages"])
+    assert (result.status, len(of(events, ToolFailed))) == ("completed", 1)
+    assert (tmp_path / "clock.py").read_text() == half
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ class TextEditing(Strategy):
         self._check: AnswerCheck | None = None
         self._has_written = False  # the model has tried to write a file
         self._failure = ""  # why its last file was not written
+        self._is_sent_back = False  # what it wrote was sent back once, to be made better
 
     def attach(self, conversation: Conversation) -> None:
         super().attach(conversation)
@@ -150,7 +151,7 @@ class TextEditing(Strategy):
         if self._exchange != self.conversation.exchange:
             self._exchange = self.conversation.exchange
             self._requests, self._reminders, self._has_written, self._failure = [], [], False, ""
-            self._repeated_paths = []
+            self._repeated_paths, self._is_sent_back = [], False
 
     def _read_requests(self, files: "TextFiles") -> None:
         """Find the messages of the person in the running exchange, and what they ask for."""
@@ -186,6 +187,8 @@ class TextEditing(Strategy):
         if failed and self._intent == "either" and all(result.id in check.quotations for result in failed):
             return "end"
         self._has_written = True
+        if failed and self._is_sent_back:
+            return "end"  # what was written before stays
         if failed:
             refusal = check.refusals.get(failed[0].id)
             reason = failed[0].text.partition("\n")[0].partition(". ")[0].rstrip(".")
@@ -198,6 +201,7 @@ class TextEditing(Strategy):
         if fault is None or self._reminders:
             return "end"
         self._reminders.append(fault)
+        self._is_sent_back = True
         return user_message(fault)
 
     def _after_words(self, turn: ProviderTurn) -> Verdict:
