@@ -56,6 +56,9 @@ class ForeignAgent:
                 return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "scripted"}
             case "qwen":
                 return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "scripted", "OPENAI_MODEL": "m"}
+            case "codex":
+                settings = {"CODEX_CONFIG": _codex_settings(url), "MODEL_PROVIDER": "mine"}
+                return {**settings, "OPENAI_API_KEY": "scripted", "NO_BROWSER": "1"}
             case _:
                 return {"OPENCODE_CONFIG_CONTENT": _opencode_settings(url)}
 
@@ -65,6 +68,16 @@ def _opencode_settings(url: str) -> str:
     options = {"baseURL": f"{url}/v1", "apiKey": "scripted"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": model}}
     return encode_text({"model": "mine/m", "provider": {"mine": provider}, "autoupdate": False, "share": "disabled"})
+
+
+def _codex_settings(url: str) -> str:
+    provider = {"name": "mine", "base_url": f"{url}/v1", "env_key": "OPENAI_API_KEY", "wire_api": "responses"}
+    return encode_text({"model": "m", "model_provider": "mine", "model_providers": {"mine": provider}})
+
+
+def _patch(*lines: str) -> tuple[str, dict[str, Any]]:
+    patch = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
+    return "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF\n"}
 
 
 def _edit(name: str, path: str, old: str, new: str, **more: str) -> tuple[str, dict[str, Any]]:
@@ -126,6 +139,17 @@ AGENTS = {
                 _create("write_file", "file_path"),
             ),
         ),
+        ForeignAgent(
+            "codex",
+            "@agentclientprotocol/codex-acp@2.6.0",
+            ".bin/codex-acp",
+            (),
+            "responses",
+            (  # it does not always report a command that only reads
+                _patch("*** Update File: calc.py", "@@", f"-    return {_OLD}", f"+    return {_NEW}"),
+                _patch(f"*** Add File: {NOTES}", "+It adds."),
+            ),
+        ),
     )
 }
 
@@ -157,7 +181,7 @@ class ScriptedProvider:
         return self._reply(agent.wire, text="Let me see. ", calls=[call], usage=(1000, 50))
 
     def _agent_of(self, path: str, tools: str) -> ForeignAgent | None:
-        wire = "gemini" if "enerateContent" in path else "messages" if "/messages" in path else "chat"
+        wire = _wire_of(path)
         for agent in AGENTS.values():
             if agent.wire == wire and all(f'"{name}"' in tools for name, _ in agent.calls):
                 return agent
@@ -170,7 +194,7 @@ class ScriptedProvider:
         if path.partition("?")[0].endswith(":generateContent"):
             part = {"content": {"role": "model", "parts": [{"text": "{}"}]}, "finishReason": "STOP"}
             return Reply.json({"candidates": [part], "usageMetadata": {}})
-        wire = "gemini" if "enerateContent" in path else "messages" if "/messages" in path else "chat"
+        wire = _wire_of(path)
         if wire == "chat" and not body.get("stream"):
             choice = {"index": 0, "message": {"role": "assistant", "content": "{}"}, "finish_reason": "stop"}
             return Reply.json({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]})
@@ -183,6 +207,11 @@ class ScriptedProvider:
             reply,
             body=[part.replace(b"msg_scripted", number) if isinstance(part, bytes) else part for part in reply.body],
         )
+
+
+def _wire_of(path: str) -> str:
+    names = {"enerateContent": "gemini", "/messages": "messages", "/responses": "responses"}
+    return next((wire for mark, wire in names.items() if mark in path), "chat")
 
 
 def _answered(text: str) -> list[str]:

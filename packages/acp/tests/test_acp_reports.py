@@ -47,3 +47,12 @@ def test_the_files_of_a_report_are_among_its_arguments() -> None:
     assert ReportedCall("c1", kind="edit", raw_input=patch, locations=["a.txt"]).arguments()["paths"] == ["a.txt"]
     command: JsonObject = {"command": "ls"}
     assert ReportedCall("c1", kind="execute", raw_input=command, locations=["a.txt"]).arguments() == command
+
+
+def test_the_output_of_the_agents_own_terminal_is_the_result() -> None:
+    call = ReportedCall("c1", kind="execute")
+    call.update({"_meta": {"terminal_output_delta": {"data": "one\n", "terminal_id": "c1"}}})
+    call.update({"status": "failed", "rawOutput": {"exit_code": 1}, "_meta": {"terminal_output": {"data": "two\n"}}})
+    assert (call.outcome().content, call.outcome().is_error) == ("one\ntwo\n", True)
+    call.update({"content": [{"type": "content", "content": {"type": "text", "text": "three"}}], "_meta": None})
+    assert call.outcome().content == "three"

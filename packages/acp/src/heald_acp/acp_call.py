@@ -66,10 +66,11 @@ class AcpCall:
 
     def show_progress(self) -> None:
         """Pass on the output that the agent has added to its report."""
-        if self.on_output is None or self.report.status in DONE:
+        report = self.report
+        if self.on_output is None or report.status in DONE or not (report.content or report.terminal):
             return
-        content = self.report.outcome().content
-        if isinstance(content, str) and content.startswith(self._sent_output) and self.report.content:
+        content = report.outcome().content
+        if isinstance(content, str) and content.startswith(self._sent_output):
             self.on_output(content[len(self._sent_output) :])
             self._sent_output = content
 

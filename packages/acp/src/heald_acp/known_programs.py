@@ -24,10 +24,13 @@ _PROGRAMS = (
     AgentProgram(
         name="codex",
         command=("codex-acp",),
-        keys=("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"),
+        keys=(
+            *("OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME", "CODEX_PATH", "CODEX_CONFIG"),
+            "MODEL_PROVIDER",
+        ),
         mode="read-only",
         unasked="report",  # its own sandbox confines what it runs without asking
-        install="npm install -g @zed-industries/codex-acp",
+        install="npm install -g @agentclientprotocol/codex-acp",
     ),
     AgentProgram(
         name="opencode",

@@ -13,6 +13,8 @@ DONE = ("completed", "failed")
 PATH_NAMES = ("file_path", "filePath", "filepath", "path", "abs_path", "notebook_path", "absolute_path")
 """The names that agents have for the argument with a path."""
 _KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
+_MAX_TERMINAL = 1_000_000
+"""Characters of a terminal's output that are kept, the last ones."""
 TOOL_NAMES = tuple(f"acp_{kind}" for kind in _KINDS)
 """The names of calls in the log."""
 
@@ -29,6 +31,8 @@ class ReportedCall:
     raw_output: object = None
     locations: list[str] = field(default_factory=list[str])
     content: list[JsonObject] = field(default_factory=list[JsonObject])
+    terminal: str = ""
+    """The output of a terminal of the agent's own, which some agents report beside the content."""
 
     def update(self, report: JsonObject) -> None:
         kind, title, status = report.get("kind"), report.get("title"), report.get("status")
@@ -41,6 +45,7 @@ class ReportedCall:
         paths = [place["path"] for place in as_objects(report.get("locations")) if isinstance(place.get("path"), str)]
         self.locations = paths or self.locations
         self.content = as_objects(report.get("content")) or self.content
+        self.terminal = (self.terminal + _terminal_output(as_object(report.get("_meta"))))[-_MAX_TERMINAL:]
 
     @property
     def name(self) -> str:
@@ -79,12 +84,20 @@ class ReportedCall:
     def outcome(self) -> Outcome:
         """The result of a call that is done."""
         parts: list[ResultPart] = [part for block in self.content for part in _result_parts(block)]
+        if not parts and self.terminal:
+            parts = [Text(self.terminal)]
         if not parts:
             output = as_object(self.raw_output).get("output", self.raw_output)
             text = output if isinstance(output, str) else encode_text(output) if output else self.status
             parts = [Text(text)]
         only = parts[0] if len(parts) == 1 else None
         return Outcome(only.text if isinstance(only, Text) else parts, self.status == "failed")
+
+
+def _terminal_output(meta: JsonObject) -> str:
+    """The new output in a report: the extension of agents that run commands themselves."""
+    texts = (as_object(meta.get(name)).get("data") for name in ("terminal_output", "terminal_output_delta"))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _result_parts(block: JsonObject) -> Iterable[ResultPart]:
