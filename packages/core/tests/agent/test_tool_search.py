@@ -251,9 +251,8 @@ async def test_a_small_model_is_offered_the_tools_that_its_request_needs() -> No
             await agent.run("Hello.")
         bodies = [request.body for request in server.requests]
     offered = [[definition.name for definition in definitions_in(body)] for body in bodies]
-    assert offered[0][0] == "music__list_track"
+    assert offered[0][:2] == ["find_tools", "music__list_track"]
     assert len(offered[0]) <= 9
-    assert offered[0][-1] == "find_tools"
     assert "use_tool" not in offered[0]
     assert "notes__archive_page" not in offered[0]
     assert "notes__archive_page" in offered[1]  # found
@@ -292,7 +291,7 @@ async def test_tools_of_the_program_stay_in_full_and_in_their_order() -> None:
     offered, _ = await offered_to_small_model(
         [weather, *service_tools(100), book], [wire_reply("chat", text="Jane Austen.")], "Who is the author of Emma?"
     )
-    assert offered == [["weather", "book", "find_tools"]]  # the author is a word of one of them, so no others are added
+    assert offered == [["find_tools", "weather", "book"]]  # the author is a word of one of them, so no others are added
     (body,), _ = await bodies_of([weather, *service_tools(100), book])
     assert [tool["function"]["name"] for tool in body["tools"]] == ["weather", "book", "find_tools", "use_tool"]
     assert estimate_tokens([], definitions_in(body)) <= 2_500
@@ -310,7 +309,7 @@ async def test_a_tool_that_resembles_no_other_is_offered_without_a_word_of_it() 
     other = replace(weather, definition=replace(weather.definition, name="sky__report"))
     tools.insert(50, other)
     offered, _ = await offered_to_small_model(tools, [wire_reply("chat", text="Yes.")], "Do I need an umbrella?")
-    assert offered == [["sky__report", "find_tools"]]
+    assert offered == [["find_tools", "sky__report"]]
 
 
 async def test_a_search_that_a_small_model_writes_as_text_is_made_and_a_reminder_changes_no_tools() -> None:

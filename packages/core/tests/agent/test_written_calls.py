@@ -83,6 +83,7 @@ def reminders(events: list[Event]) -> list[str]:
         ("I will check the weather in Oslo now.", "announces a step"),
         ("Sure. Let me look it up:", "announces a step"),
         ('<tool_call>{"name": "weather", "argum', "could not be parsed"),
+        ('{"name": "weather", "arguments": {"city": ["Oslo", "Rome"]}}', "once for each value"),
     ],
 )
 async def test_a_model_that_speaks_of_a_call_is_reminded_once(text: str, words: str) -> None:

@@ -10,8 +10,9 @@ from heald.core.messages import user_message
 from heald.providers.base import ProviderTurn
 
 UNREAD_CALL = (
-    "Your last message contains a tool call that could not be parsed, so nothing was run. Call one of the tools with "
-    "arguments that are valid JSON for its schema, or answer in plain text."
+    "Your last message contains a tool call that could not be parsed, so nothing was run. Call the tool again with "
+    "arguments that fit its schema: an argument that is a string has one value, so call the tool once for each value. "
+    "Or answer in plain text."
 )
 ANNOUNCED = (
     "Your last message announces a step but calls no tool, so nothing was done. Call the tool now, or give the final "

@@ -85,7 +85,7 @@ class ToolSearch(Strategy):
             if tool.name not in names:
                 names.add(tool.name)
                 offered.append(tool)
-        return [*offered, self._offered[-1]]
+        return [self._offered[-1], *offered]
 
     def _restore_descriptions(self, search_results: dict[str, ToolDefinition]) -> None:
         """Offer the tools in full whose descriptions a compaction removed. The prompt is another one then anyway."""
