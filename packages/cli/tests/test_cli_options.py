@@ -12,7 +12,7 @@ import pytest
 
 from cli_bench import KEY, Ran, finish, is_one_line_error, run, run_process, started
 from heald.agent.budget import Budget
-from heald.commands.merged_options import merge_options
+from heald.commands.merged_options import check_variables, merge_options
 from heald.commands.options import walk_parsers
 from heald.config.command_tables import command_tables
 from heald.config.keys import Key, command_keys
@@ -269,6 +269,20 @@ def test_the_data_folder_of_all_is_not_that_of_builds(monkeypatch: pytest.Monkey
     monkeypatch.setenv("HEALD_DATA", "e")
     assert options_of("sessions", "list").data == "e"
     assert options_of("sessions", "list", "--data", "f").data == "f"
+
+
+def test_variables_of_the_command_alone_load_no_other_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load_tables() -> list[str]:
+        loaded.append("all")
+        return []
+
+    monkeypatch.setattr("heald.commands.merged_options.command_tables", load_tables)
+    check_variables({"HEALD_MODEL": "m", "HEALD_RUN_MODEL": "m", "HEALD_TOKEN": "t", "PATH": "p"}, "run")
+    assert not loaded
+    check_variables({"HEALD_SERVE_PORT": "1"}, "run")
+    assert loaded
 
 
 @pytest.mark.parametrize(

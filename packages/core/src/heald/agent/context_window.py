@@ -296,23 +296,22 @@ def _summary_settings(settings: Settings, system: str, tokens: int, size: float)
 
 
 def _message_size(message: Message) -> float:
-    size = _MESSAGE_TOKENS
-    for block in message.content:
-        size += _block_size(block)
-    return size
+    return sum(map(_block_size, message.content), _MESSAGE_TOKENS)
+
+
+def _text_size(text: str) -> float:
+    return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) / _BYTES_PER_TOKEN
 
 
 def _block_size(block: Block) -> float:
+    if type(block) is Text:
+        return _text_size(block.text)
     if type(block) is ToolResult:
         content = block.content
-        if isinstance(content, str):
-            return len(content.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
-        return sum(map(_block_size, content))
+        return _text_size(content) if isinstance(content, str) else sum(map(_block_size, content))
     if type(block) is ToolCall:
         return len(encode(block)) / _BYTES_PER_TOKEN
     match block:
-        case Text(text=text):
-            return len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
         case Image():
             return _IMAGE_TOKENS
         case File(data=data):

@@ -61,6 +61,7 @@ from heald.tools.type_schema import TypeSchema
 _PRICE_SECONDS = 0.3  # how long a cancelled exchange waits for the price list
 _TRACKED = frozenset({ToolCompleted, ToolFailed, ToolResult, FileChanged})  # payloads with an effect on the exchange
 _S = ExchangeState
+_STOPPED = (_S.CANCELLED, _S.TIMED_OUT)
 
 
 class Exchange:
@@ -350,12 +351,12 @@ class Exchange:
 
     def _raise_if_stopped(self) -> None:
         """Start nothing once the exchange is cancelled: a reactor may cancel it within a step of this very task."""
-        if self.state in (_S.CANCELLED, _S.TIMED_OUT):
+        if self.state in _STOPPED:
             raise asyncio.CancelledError
 
     def _stop_before_request(self) -> BaseException | None:
         """Return the exception that ends the exchange before its next request to a model, retries included."""
-        if self.state in (_S.CANCELLED, _S.TIMED_OUT):
+        if self.state in _STOPPED:
             return asyncio.CancelledError()
         return self.account.reached()
 

@@ -7,7 +7,7 @@ from heald.core.errors import ProviderError
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Settings
 from heald.providers.base import CustomModel, ProviderSession
-from heald.providers.factory import check_model, open_provider_session
+from heald.providers.factory import check_model, open_checked_session, open_provider_session
 from heald.providers.model import Model
 from heald.providers.model_size import is_small_model, names_parameters
 from heald.providers.resolve import find
@@ -82,9 +82,8 @@ class ModelChain:
             check_model(model)
 
     def open(self, messages: list[Message], tools: list[ToolDefinition], settings: Settings) -> ProviderSession:
-        """Open a session with the current model."""
-        model = self._models[self._at]
-        self.session = open_provider_session(model, messages=messages, tools=tools, settings=settings, **self._options)
+        """Open a session with the current model. The messages were checked when they joined the conversation."""
+        self.session = open_checked_session(self._models[self._at], messages, tools, settings, **self._options)
         return self.session
 
     def open_aside(

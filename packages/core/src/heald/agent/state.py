@@ -34,6 +34,7 @@ from heald.core.events import (
     UserMessage,
 )
 from heald.core.messages import Message, ToolCall, ToolResult, assistant, tool_results
+from heald.core.payload import Payload
 from heald.core.turn import Usage
 
 Status = Literal["idle", "thinking", "responding", "working", "waiting"]
@@ -114,17 +115,30 @@ class ConversationState:
             return
         if payload.layer == "stream":
             self._feed_stream(event)
-            return
+        elif payload.layer == "state":
+            self._feed_state(payload)
+        else:
+            self._feed_message(event)
+
+    def _feed_message(self, event: Event) -> None:
+        payload = event.data
         match payload:
             case ExchangeRequest():
                 self.exchange, self.status, self.error = event.exchange, "thinking", None
                 self._queue.discard(event.exchange or "")
+            case ExchangeResponse():
+                self._end(payload)
             case UserMessage(message=message):
                 self._append(message)
             case AssistantMessage(message=message):
                 self._append(message)
                 self._open = list(message.tool_calls)
                 self.tools.update({call.id: ToolState(call) for call in self._open})
+            case _:
+                pass
+
+    def _feed_state(self, payload: Payload) -> None:
+        match payload:
             case ConversationThinking():
                 self.status = "thinking"
             case ConversationResponding():
@@ -164,8 +178,6 @@ class ConversationState:
                 self.error = error
             case ConversationInterrupted():
                 self.questions.clear()
-            case ExchangeResponse():
-                self._end(payload)
             case SessionRewound(seq=seq):
                 self._rewind(seq)
             case ConversationCompacted() | RequestWithdrawn():

@@ -47,7 +47,7 @@ def merge_options(options: argparse.Namespace, ask_trust: AskTrust | None = None
     settings = [Setting(name, flags.get(name, key.default)) for name, key in keys.items()]
     try:
         now = _read_sources(keys, ask_trust, asks=command_table(command) is not None)
-        check_variables(os.environ)
+        check_variables(os.environ, command)
         settings = merge_settings(command, flags, now.documents)
     except HealdError:
         if command != "doctor":  # which reports the error itself
@@ -111,14 +111,15 @@ def merge_settings(
     return list(_drop_foreign_endpoint(merged, keys).values())
 
 
-def check_variables(environ: Mapping[str, str]) -> None:
-    """Reject a variable whose name is nearly that of a setting."""
-    variables = [name for name in environ if name.startswith("HEALD_") and name not in OTHER_VARIABLES]
+def check_variables(environ: Mapping[str, str], command: str = "") -> None:
+    """Reject a variable whose name is nearly that of a setting. The settings of other commands are loaded only if
+    `command` does not have all variables."""
+    names = {*OTHER_VARIABLES, *_variables_of(command)}
+    variables = [name for name in environ if name.startswith("HEALD_") and name not in names]
     if not variables:
         return
-    names: set[str] = set(OTHER_VARIABLES)
-    for command in command_tables():
-        names.update(name for key in command_keys(command).values() for name in key.variables())
+    for other in command_tables():
+        names.update(_variables_of(other))
     for name in variables:
         if name not in names:
             from difflib import get_close_matches
@@ -126,6 +127,10 @@ def check_variables(environ: Mapping[str, str]) -> None:
             near = get_close_matches(name, names, 1, 0.9)
             if near:
                 raise ConfigurationError(f"The environment has {name}, which sets nothing; did you mean {near[0]}?")
+
+
+def _variables_of(command: str) -> list[str]:
+    return [name for key in command_keys(command).values() for name in key.variables()]
 
 
 def _flag_value(key: Key, value: Any) -> Any:

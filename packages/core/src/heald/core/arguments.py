@@ -25,6 +25,8 @@ _Parameters = dict[str, tuple[Any, _Matches, Any]]
 
 _TEXTS = (str, bytes, bytearray)
 _SETS = (set, frozenset)
+_NOT_BY_CLASS = (Any, object, int, float)
+"""Types that `isinstance` alone does not decide on: `True` is not an int here, and an int is a float."""
 _NEAR = 0.6
 _MAX_SHOWN = 60
 _MISSING = object()
@@ -306,6 +308,8 @@ def _matcher(annotation: Any) -> _Matches:
     kinds = _kinds(annotation)
     if len(kinds) == 1:
         return _kind_matcher(kinds[0])
+    if (classes := _plain_classes(kinds)) is not None:
+        return lambda value: isinstance(value, classes)
     matchers = [_kind_matcher(kind) for kind in kinds]
     if any(matcher is _accept for matcher in matchers):
         return _accept
@@ -313,6 +317,19 @@ def _matcher(annotation: Any) -> _Matches:
         first = matchers[0]
         return lambda value: value is None or first(value)
     return lambda value: any(matches(value) for matches in matchers)
+
+
+def _plain_classes(kinds: Iterable[Any]) -> tuple[type, ...] | None:
+    """Return the classes of a union that holds nothing else, so that one `isinstance` decides on it."""
+    classes: list[type] = []
+    for kind in kinds:
+        if kind is dict or get_origin(kind) is dict:
+            classes += (dict, Mapping)
+        elif not isinstance(kind, type) or kind in _NOT_BY_CLASS or getattr(kind, "_is_protocol", False):
+            return None
+        else:
+            classes.append(kind)
+    return tuple(classes)
 
 
 def _kind_matcher(kind: Any) -> _Matches:

@@ -48,7 +48,9 @@ def system_texts(messages: Iterable[Message | Mapping[str, Any]]) -> list[str]:
     return [
         _text(cast(JsonObject, message))
         for message in messages
-        if isinstance(message, Mapping) and message.get("role") in _SYSTEM
+        if type(message) is not Message  # most are, and a check for a mapping is slow
+        and isinstance(message, Mapping)
+        and message.get("role") in _SYSTEM
     ]
 
 
@@ -64,8 +66,18 @@ def parse_messages(messages: Sequence[JsonObject], *, results_last: bool = False
 def as_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
     """Return messages as they are, or convert those of another form."""
     items = list(messages)
+    if _are_valid(items):
+        return cast("list[Message]", items)
     typed = [check_message(message, number) for number, message in enumerate(items) if isinstance(message, Message)]
     return typed if len(typed) == len(items) else read_messages(items)
+
+
+def _are_valid(items: list[Any]) -> bool:
+    """Return whether all items are messages that can be stored and read again as they are, by one conversion of all."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(items), list[Message]) == items
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError):
+        return False
 
 
 def check_message(message: Message, number: int = 0) -> Message:
@@ -194,7 +206,7 @@ def _block(part: JsonObject, number: int, seen: set[str]) -> list[Block]:
         case "grounding":
             return [Grounding([_source(source) for source in as_objects(part.get("sources"))])]
         case kind:
-            return [*_media(part, str(kind), number)]
+            return [*_media(part, str(kind), number)]  # pyrefly: ignore[bad-return]
 
 
 def _media(part: JsonObject, kind: str, number: int) -> list[Image | File]:

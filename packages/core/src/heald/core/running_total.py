@@ -18,7 +18,7 @@ class RunningTotal:
         if counted != messages[: len(counted)]:  # lists compare the identity of their elements first
             counted.clear()
             self._total = 0.0
-        for message in messages[len(counted) :]:
-            self._total += self._measure(message)
-            counted.append(message)
+        added = messages[len(counted) :]
+        counted += added
+        self._total += sum(map(self._measure, added))
         return self._total

@@ -32,14 +32,24 @@ def open_provider_session(
 
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
+    return open_checked_session(model, as_messages(messages or ()), tools or [], settings or Settings(), **options)
+
+
+def open_checked_session(
+    model: str | Model | CustomModel,
+    messages: list[Message],
+    tools: list[ToolDefinition],
+    settings: Settings,
+    **options: Any,
+) -> ProviderSession:
+    """Open a session with messages that were checked before: a long conversation takes long to check."""
     model = _find_with_key(model)
-    history = as_messages(messages or ())
-    settings = complete_settings(settings or Settings())
+    settings = complete_settings(settings)
     if not isinstance(model, Model):
-        return _open_custom(model, history, tools or [], settings)
+        return _open_custom(model, messages, tools, settings)
     from heald.providers.session import WireSession
 
-    return WireSession(model, messages=history, tools=tools, settings=settings, **options)
+    return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
 
 
 _NO_SETTINGS = Settings()

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from heald.agent.assembler import DELTAS
 from heald.agent.state import ConversationState
 from heald.agent.tracker import ExchangeTracker
 from heald.core.envelope import Event
@@ -59,7 +58,7 @@ class SessionHistory:
         self.unfinished.feed(event)
         if not (self.settings.dropped and self.settings.is_dropped(event.seq)):
             self.state.feed(event)
-        if type(event.data) in DELTAS:  # most events of a log are deltas
+        if event.data.layer == "stream":  # most events of a log, and none that matters here
             return
         self.text_calls.feed(event.data)
         match event.data:

@@ -247,15 +247,34 @@ class UnfinishedExchange:
 
     def _track(self, event: Event) -> None:
         payload = event.data
-        match payload:
+        if payload.layer == "stream":
+            self._track_stream(payload)
+        elif payload.layer == "state":
+            self._track_state(payload)
+            if self.calls:
+                self._track_call(event)
+        else:
+            self._track_message(event)
+        self._tracker.feed(payload)
+
+    def _track_message(self, event: Event) -> None:
+        match event.data:
             case ExchangeRequest():
                 self._begin(event)
             case ExchangeResponse():
                 self.exchange = None
             case UserMessage(message=message):
                 self._add_user_message(message)
-            case ConversationSteered(message=message):
-                self._steering.append(message)
+            case AssistantMessage(message=message):
+                self._missing = {call.id for call in message.tool_calls}
+                self._message, self._results, self.lost_turns = message, {}, 0
+            case ErrorMessage():
+                self._error_messages += 1
+            case _:
+                pass
+
+    def _track_stream(self, payload: Payload) -> None:
+        match payload:
             case MessageStart(attempt=attempt):
                 self._message_billed, self._message, self._discarded = False, None, ""
                 self._attempt = attempt
@@ -266,40 +285,44 @@ class UnfinishedExchange:
             case MessageDiscarded(message_id=message, usage=usage):
                 self._discarded = message
                 self._unbilled += usage
-            case RetryScheduled():
-                self._discarded = ""
             case MessageStop(message_id=message):
                 self._missing = {message}
                 self._attempt = 0
                 self._assembler.reset()  # the log has the message as an event of its own
-            case AssistantMessage(message=message):
-                self._missing = {call.id for call in message.tool_calls}
-                self._message, self._results, self.lost_turns = message, {}, 0
+                return
             case ToolCall(id=call):
                 self.calls[call] = UnfinishedCall(payload)
                 self.call_ids.add(call)
                 if payload.parent is None:
                     self._has_text_calls = self._message is not None and payload not in self._message.tool_calls
-            case ToolPlanned(id=call):
-                self._missing.discard(call)
             case ToolResult(id=call):
                 self._end_call(payload)
                 self._previews.pop(call, None)
                 self._results[call] = payload
-            case ApprovalRequested(approval=approval, call_id=call):
-                self._approvals[approval] = call
-            case ApprovalResolved(approval=approval):
-                self._approvals.pop(approval, None)
             case FilePreview(id=call, path=path):
                 self._previews[call] = path
             case FilePreviewReset(id=call):
                 self._previews.pop(call, None)
+            case _:
+                pass
+        self._assembler.feed(payload)
+
+    def _track_state(self, payload: Payload) -> None:
+        match payload:
+            case ToolPlanned(id=call):
+                self._missing.discard(call)
+            case ConversationSteered(message=message):
+                self._steering.append(message)
+            case RetryScheduled():
+                self._discarded = ""
+            case ApprovalRequested(approval=approval, call_id=call):
+                self._approvals[approval] = call
+            case ApprovalResolved(approval=approval):
+                self._approvals.pop(approval, None)
             case CancelRequested(reason=reason):
                 self._cancelled = reason
             case ErrorOccurred():
                 self._errors += 1
-            case ErrorMessage():
-                self._error_messages += 1
             case SessionReleased():
                 self.is_released = True
             case SessionForked():
@@ -311,11 +334,6 @@ class UnfinishedExchange:
                 self.is_released = self.is_forked = False
             case _:
                 pass
-        if payload.layer == "state":
-            self._track_call(event)
-        if payload.layer == "stream" and type(payload) is not MessageStop:
-            self._assembler.feed(payload)
-        self._tracker.feed(payload)
 
     def _end_call(self, result: ToolResult) -> None:
         ended = self.calls.pop(result.id, None)

@@ -37,6 +37,7 @@ MAX_SCHEMA = 64 * 1024
 """Maximum bytes of a schema as JSON."""
 _MAX_DEPTH = 60
 _MAX_FAULT = 200
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class JsonSchema:
@@ -96,10 +97,14 @@ class JsonSchema:
 
     def _refusal(self, value: Any) -> str | None:
         """Return why a value is not checked, or None."""
+        survey = self._survey
+        if type(value) is dict and not survey.pattern_weight:  # most arguments are flat, which is quick to see
+            members = cast(JsonObject, value)
+            if (len(members) + 1) * survey.size <= MAX_WORK and _SCALARS.issuperset(map(type, members.values())):
+                return None
         nodes, characters, depth = measure_value(value)
         if depth > MAX_VALUE_DEPTH:
             return _TOO_DEEP
-        survey = self._survey
         work = nodes * survey.size + characters * survey.pattern_weight
         return None if work <= MAX_WORK or survey.work(value) <= MAX_WORK else _TOO_MUCH
 

@@ -196,3 +196,9 @@ def test_numbers_without_an_end() -> None:
     assert not JsonSchema({"multipleOf": 0.7}).is_valid(huge)
     for odd in (float("nan"), float("inf")):
         assert JsonSchema({"multipleOf": 0.1, "type": "integer"}).is_valid(odd) is False
+
+
+def test_a_flat_object_with_too_many_members_is_refused() -> None:
+    schema = JsonSchema({"type": "object", "additionalProperties": {"anyOf": [{"const": n} for n in range(1_000)]}})
+    assert schema.is_valid({"a": 1})
+    assert "too much" in schema.problems({str(n): 1 for n in range(30_000)})[0].message
