@@ -20,6 +20,31 @@ PAGES = {
         "<style>h1 { font: 1em x; font-size: 40px }</style><p style='color: #00aa00'>x</p>",
     ),
     "/site.css": ("text/css", "@import '/more.css'; :root { --brand: #123456; --a: 1px } p { padding: 8px 12px }"),
+    "/cascade/": (
+        "text/html",
+        '<base href="/css/"><link rel="stylesheet" href="vendor.css"><link rel="stylesheet" href="house.css">'
+        '<link rel="stylesheet" media="print" href="print.css"><link rel="stylesheet" href="missing.css">'
+        '<link rel="alternate stylesheet" href="print.css">'
+        '<link rel="stylesheet" media="(min-width: 9em)" href="w.css">',
+    ),
+    "/css/vendor.css": ("text/css", ":root { --brand: #0000ff; --brand-rgb: 0,0,255; --ink: #111111 }"),
+    "/css/house.css": (
+        "text/css",
+        '/* @import "print.css"; */ @import url("type.css") screen; @import "dark.css" (prefers-color-scheme: dark);'
+        ":where(:root) { --brand: #c2410c; --paper: light-dark(#fff, #000) } @media print { :root { --ink: #010203 } }",
+    ),
+    "/css/type.css": (
+        "text/css",
+        '@font-face { font-family: Odd } :root { --brand: #00ff00 } h1 { font: 700 2rem/1.1 "Söhne", serif }',
+    ),
+    "/css/dark.css": ("text/css", ":root { --ink: #eeeeee } p { border-radius: 3px }"),
+    "/css/w.css": ("text/css", ":root { --brand: #999999 }"),
+    "/css/print.css": ("text/css", ":root { --brand: #333333 } p { font-size: 11pt; border-radius: 9px }"),
+    "/plain/": (
+        "text/html",
+        "<style>p { color: rebeccapurple; background: url(red.png) #fafafa } .dark p { color: #eeeeee }"
+        "@media (prefers-color-scheme: dark) { p { background: #101010 } } @media print { p { color: #000 } }</style>",
+    ),
     "/more.css": ("text/css", "p { font-family: Inter, serif; border-radius: 4px; color: var(--brand); gap: 8px }"),
 }
 
@@ -30,8 +55,10 @@ async def website() -> AsyncGenerator[str]:
         path = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode()
         kind, body = PAGES.get(path, ("text/plain", ""))
         status = "200 OK" if path in PAGES else "404 Not Found"
-        head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        writer.write((head + body).encode())
+        content = body.encode()
+        size = f"Content-Length: {len(content)}"
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{size}\r\nConnection: close\r\n\r\n".encode())
+        writer.write(content)
         await writer.drain()
         writer.close()
 
@@ -48,7 +75,9 @@ async def test_the_style_sheets_of_an_address_are_read() -> None:
             ("color", "--brand", "#123456"),
             ("color", "colour 1, used once", "#00aa00"),
             ("font", "font 1, used once", "Inter, serif"),
-            ("size", "size 1, used once", "40px"),
+            ("font", "font 2, used once", "x"),
+            ("size", "size 1, used once", "1em"),
+            ("size", "size 2, used once", "40px"),
             ("space", "space 1, used 2 times", "8px"),
             ("space", "space 2, used once", "12px"),
             ("radius", "radius 1, used once", "4px"),
@@ -58,6 +87,38 @@ async def test_the_style_sheets_of_an_address_are_read() -> None:
             await read_web_page(f"http://{host}/none", WebFetcher(allow=[host]))
         with pytest.raises(BadInput, match="not on the public internet"):
             await read_web_page(f"http://{host}/")
+
+
+async def read_tokens(path: str) -> tuple[set[tuple[str, str, str, str]], list[str]]:
+    async with website() as host:
+        reading = await read_web_page(f"http://{host}{path}", WebFetcher(allow=[host]))
+    tokens = {(str(token.kind), token.name.partition(",")[0], token.value, token.mode) for token in reading.tokens}
+    return tokens, [note.replace(host, "site") for note in reading.notes]
+
+
+async def test_the_sheets_of_an_address_override_each_other_as_in_a_browser() -> None:
+    tokens, notes = await read_tokens("/cascade/")
+    assert tokens == {
+        ("color", "--brand", "#c2410c", ""),
+        ("color", "--ink", "#111111", ""),
+        ("color", "--ink", "#eeeeee", "dark"),
+        ("color", "--paper", "#fff", ""),
+        ("color", "--paper", "#000", "dark"),
+        ("font", "font 1", '"Söhne", serif', ""),
+        ("size", "size 1", "2rem", ""),
+        ("radius", "radius 1", "3px", ""),
+    }
+    assert notes == ["A style sheet was not read: http://site/css/missing.css answers with status 404."]
+
+
+async def test_colours_without_variables_are_read_with_their_mode() -> None:
+    tokens, _ = await read_tokens("/plain/")
+    assert tokens == {
+        ("color", "colour 1", "rebeccapurple", ""),
+        ("color", "colour 2", "#fafafa", ""),
+        ("color", "colour 1", "#eeeeee", "dark"),
+        ("color", "colour 2", "#101010", "dark"),
+    }
 
 
 DESIGN = """# House

@@ -99,6 +99,12 @@ def read_files(files: Mapping[str, str], name: str) -> DesignReading:
     return DesignReading(name=name, tokens=tokens, components=components, sources=list(sources), notes=unread)
 
 
+def read_sheets(sheets: Mapping[str, str]) -> list[DesignToken]:
+    """Read the design system of style sheets, which are in the order of a page's cascade."""
+    variables = read_style_variables(sheets, is_cascade=True)
+    return [*_unique(variables.tokens()), *_tailwind_scales([], sheets, variables)]
+
+
 def _tailwind_scales(
     themes: list[TailwindTheme], sheets: Mapping[str, str], variables: StyleVariables
 ) -> Iterator[DesignToken]:

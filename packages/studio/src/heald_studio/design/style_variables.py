@@ -1,19 +1,24 @@
 """The variables of style sheets: CSS custom properties of the root, Tailwind's `@theme`, and variables of Sass."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from heald.core.lazy import lazy_pattern
-from heald_studio.design.token import DesignToken, TokenKind, classify, is_length, make_token
+from heald_studio.design.token import DesignToken, TokenKind, classify, is_length, make_token, split_commas
 
 _COMMENT = lazy_pattern(r"/\*.*?(?:\*/|$)", re.DOTALL)
 _LINE_COMMENT = lazy_pattern(r"(?<![:\w\"'])//[^\n]*")
 _PART = lazy_pattern(r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?|url\([^()\n]*\)|#\{[^}]*\}|[{};]", re.IGNORECASE)
 _DECLARATION = lazy_pattern(r"\s*(?P<name>--[\w-]+|\$[\w-]+|[a-zA-Z-]+)\s*:(?P<value>.*)", re.DOTALL)
 _REFERENCE = lazy_pattern(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\((?:[^()]|\([^()]*\))*\))*))?\)|(\$[\w-]+)")
-_ROOT = lazy_pattern(r"(?:^|,)\s*(?::root|html|:host|body|\*)(?![\w-])")
+_ROOT = lazy_pattern(r"(?:^|,)\s*(?::(?:where|is)\(\s*)?(?::root|html|:host|body|\*)(?![\w-])")
 _DARK = lazy_pattern(r"(?<![\w-])dark(?![\w-])|prefers-color-scheme:\s*dark", re.IGNORECASE)
 _LIGHT = lazy_pattern(r"(?<![\w-])(?:light|default)(?![\w-])|prefers-color-scheme:\s*light", re.IGNORECASE)
+_UNCONDITIONAL = lazy_pattern(
+    r"@media\s*(?:only\s+)?(?:screen|all)?(?:\s*and\s*)?(?:\(\s*prefers-color-scheme:\s*dark\s*\))?", re.IGNORECASE
+)
+_PRINT = lazy_pattern(r"@media\s+(?:only\s+)?(?:print|speech)\b[^,]*", re.IGNORECASE)
+_LIGHT_DARK = lazy_pattern(r"light-dark\((.*)\)", re.IGNORECASE | re.DOTALL)
 _THEMED = lazy_pattern(r"^(?:\.|\[data-|:root|html|body)[\w.:='\"\[\]() -]*$")
 _THEME_KINDS: dict[str, TokenKind] = {
     "color": "color", "font": "font", "text": "size", "spacing": "space", "radius": "radius",
@@ -65,6 +70,8 @@ class StyleVariables:
         """Yield the variables that are values of a design system."""
         for mode, variables in self.values.items():
             for name, value in variables.items():
+                if name.endswith("-rgb") and name.removesuffix("-rgb") in variables:
+                    continue  # the parts of a colour that has its own variable, as in Bootstrap
                 resolved = self.resolve(value, mode).replace(" !default", "")
                 kind = self._kind_of(name, resolved)
                 if kind is not None:
@@ -87,26 +94,75 @@ class StyleVariables:
         return classify(name, value)
 
 
-def read_style_variables(sheets: Mapping[str, str]) -> StyleVariables:
-    """Read the variables of style sheets by path; those of SCSS files include `$name`."""
+def read_style_variables(sheets: Mapping[str, str], *, is_cascade: bool = False) -> StyleVariables:
+    """Read the variables of style sheets by path; those of SCSS files include `$name`.
+
+    The last value of a sheet is used; one of a media query, such as that of narrow windows, only if there is no other.
+    Of several sheets the first one is used, or the last one if they are in the order of a page's cascade.
+    """
     variables = StyleVariables()
-    for path, text in sheets.items():
-        for place, name, value in declarations(text, sass=path.endswith((".scss", ".sass", ".less"))):
-            if name.startswith("$"):
-                if not place:
-                    variables.add(name, value)
-            elif name.startswith("--"):
-                mode = _mode_of(place)
-                if mode is not None:
-                    variables.add(name, value, mode)
-                    if any(block.startswith("@theme") for block in place):
-                        variables.theme.add(name)
+    groups = [sheets] if is_cascade else [{path: text} for path, text in sheets.items()]
+    for group in groups:
+        values: dict[tuple[str, str], str] = {}
+        for path, text in group.items():
+            _read_values(values, text, variables, sass=path.endswith((".scss", ".sass", ".less")))
+        for (mode, name), value in values.items():
+            variables.add(name, value, mode)
     return variables
+
+
+def _read_values(values: dict[tuple[str, str], str], text: str, variables: StyleVariables, *, sass: bool) -> None:
+    """Read the variables of one sheet into values by mode and name."""
+    for place, name, value in declarations(text, sass=sass):
+        if name.startswith("$"):
+            if not place:
+                values.setdefault(("", name), value)
+        elif name.startswith("--"):
+            mode = _mode_of(place)
+            if mode is None:
+                continue
+            is_conditional = any(_is_conditional(block) for block in place)
+            for shade, part in _shades(value, mode):
+                if is_conditional:
+                    values.setdefault((shade, name), part)
+                else:
+                    values[shade, name] = part
+            if any(block.startswith("@theme") for block in place):
+                variables.theme.add(name)
+
+
+def _shades(value: str, mode: str) -> Iterator[tuple[str, str]]:
+    """Yield a value with its mode; that of `light-dark()` in both modes."""
+    pair = _LIGHT_DARK.fullmatch(value)
+    parts = list(split_commas(pair[1])) if pair else []
+    if len(parts) != 2 or mode:
+        yield mode, parts[1] if len(parts) == 2 else value
+        return
+    yield "", parts[0]
+    yield "dark", parts[1]
+
+
+def _is_conditional(block: str) -> bool:
+    return block.startswith(("@media", "@supports", "@container")) and not _UNCONDITIONAL.fullmatch(block)
+
+
+def is_printed(blocks: Iterable[str]) -> bool:
+    """Whether rules hold for print or speech alone."""
+    return any(_PRINT.fullmatch(block) for block in blocks)
+
+
+def is_dark(blocks: Iterable[str]) -> bool:
+    """Whether rules hold in dark mode alone."""
+    return any(_DARK.search(block) and ":not(" not in block for block in blocks)
+
+
+def without_comments(text: str) -> str:
+    return _COMMENT.sub(" ", text)
 
 
 def declarations(text: str, *, sass: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Yield each declaration of a style sheet: the preludes of the blocks around it, its name and its value."""
-    text = _COMMENT.sub(" ", text)
+    text = without_comments(text)
     if sass:
         text = _LINE_COMMENT.sub("", text)
     blocks: list[str] = []
@@ -126,10 +182,11 @@ def declarations(text: str, *, sass: bool = False) -> Iterator[tuple[tuple[str, 
             blocks.pop()
 
 
-def _mode_of(blocks: Iterable[str]) -> str | None:
+def _mode_of(blocks: Sequence[str]) -> str | None:
     """Return the mode that the variables of a block hold in; None if they are not those of the whole page."""
-    mode = ""
     is_root = False
+    if is_printed(blocks):
+        return None
     for block in blocks:
         if block.startswith(("@theme", "@media", "@layer", "@supports", "@variant", "@custom-variant")):
             is_root = is_root or block.startswith("@theme")
@@ -137,6 +194,6 @@ def _mode_of(blocks: Iterable[str]) -> str | None:
             is_root = True
         else:
             return None
-        if _DARK.search(block) and ":not(" not in block:
-            mode = "dark"
-    return mode if is_root else None
+    if not is_root:
+        return None
+    return "dark" if is_dark(blocks) else ""
