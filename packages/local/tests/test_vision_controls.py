@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, walk_nodes
 from heald_local.write.stacks import STACKS, write_files
@@ -170,6 +172,22 @@ def test_words_that_ask_for_input_at_the_left_of_a_box_without_a_frame_are_a_fie
     (field,) = _find(asked, "input")
     assert dict(field.attributes)["placeholder"] == "Search the harbour"
     assert not _find(seen(head, *bar, text(912, 120, "Case studies", 14)), "input")
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(700, 0), (400, 1)])
+def test_bold_words_at_the_left_of_a_frame_are_not_in_a_field(weight: int, expected: int) -> None:
+    frame = box(105, 334, 315, 56, "#f9f9f9", border=True)
+    page = seen(frame, text(122, 352, "Add to Cart", 18, weight), text(80, 600, "Words below the box.", 16), height=700)
+    assert len(_find(page, "input")) == expected
+
+
+@pytest.mark.parametrize(("others", "expected"), [((), ["2"]), (("3", "4"), [])])
+def test_the_only_framed_number_beside_a_button_is_a_quantity(others: tuple[str, ...], expected: list[str]) -> None:
+    frames = [box(100 + 60 * at, 300, 48, 40, "#ffffff", border=True) for at in range(1 + len(others))]
+    numbers = [text(112 + 60 * at, 311, number, 15) for at, number in enumerate(("2", *others))]
+    button = [box(300, 300, 160, 40, "#1d4ed8"), text(340, 311, "Add to cart", 15, 600, "#ffffff")]
+    page = seen(text(80, 40, "Ropes and knots", 30, 700), *frames, *numbers, *button, height=640)
+    assert [dict(field.attributes)["value"] for field in _find(page, "input")] == expected
 
 
 def test_a_long_box_with_grey_words_is_a_field_though_it_has_no_frame() -> None:

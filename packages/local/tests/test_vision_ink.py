@@ -29,3 +29,14 @@ def test_links_beside_a_taller_name_are_split_by_their_own_height() -> None:
     links = [(180, 37, "Home", 15, "#292524"), (242, 37, "Prices", 15, "#292524"), (307, 37, "Help", 15, "#292524")]
     pieces = _draw((20, 38, "Jgbeam", 26, "#292524"), *links)
     assert [round(piece.x / 10) for piece in pieces] == [2, 18, 24, 31]
+
+
+def test_a_dark_blue_link_within_a_black_line_is_a_piece_of_its_own() -> None:
+    words = (20, 38, "The question of", 16, "#000000"), (134, 38, "Navity of God", 16, "#003366")
+    pieces = _draw(*words, (236, 38, "is open", 16, "#000000"))
+    assert [round(piece.x / 10) for piece in pieces] == [2, 14, 24]
+
+
+def test_words_of_one_colour_whose_strokes_are_paler_are_one_piece() -> None:
+    pieces = _draw((20, 38, "illumination", 16, "#003366"), (104, 38, "MMWWMM", 16, "#003366"))
+    assert len(pieces) == 1

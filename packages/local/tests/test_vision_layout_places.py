@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from heald_local.arrange.forms import mark_forms
 from heald_local.arrange.nodes import Declarations
 from heald_local.arrange.page import arrange
@@ -49,6 +51,15 @@ def test_the_cards_on_a_band_begin_where_they_were_seen() -> None:
     wide = text(140, 400, "A line that begins farther to the left than the cards of the band do, and is long.", 25)
     [padding] = re.findall(r"padding: [^;]*calc\(50% - ([\d.]+)px\)", _css(seen(*band, *cards, wide, height=600)))
     assert float(padding) == 400
+
+
+def test_the_widest_gap_of_a_row_of_words_gives_up_all_that_a_narrower_window_takes() -> None:
+    title, values = text(68, 100, "Everything that floats", 36), [text(1055, 103, "Harbour", 16, 700)]
+    values.append(text(1140, 103, "WARNING", 16))
+    page = seen(title, *values, *(text(68, 200 + 40 * at, "Words below. " * 9, 16) for at in range(3)), height=500)
+    [(rest, gap)] = re.findall(r"margin-left: clamp\(20px, 100% - (\d+)px, ([\d.]+)px\)", _css(page))
+    assert float(gap) == pytest.approx(1055 - title.rect.right, abs=0.5)
+    assert title.rect.w + values[1].rect.right - 1055 <= float(rest) + 1
 
 
 def test_a_column_at_the_right_is_as_wide_as_it_was_seen() -> None:

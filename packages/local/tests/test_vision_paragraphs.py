@@ -1,13 +1,15 @@
 """Paragraphs in several styles, bulleted lists, and the columns of a footer."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, walk_nodes
-from heald_local.see.paragraphs import group_paragraphs
+from heald_local.see.paragraphs import group_paragraphs, wrapped_lines
 from heald_local.write.stacks import write_files
-from heald_pictures.elements import Detection, PictureElement
+from heald_pictures.elements import Detection, PictureElement, TextLine
+from heald_pictures.fonts import face
 from vision_pages import box, picture, seen, text
 
 
@@ -66,6 +68,43 @@ def test_bullets_in_a_colour_of_their_own_stay_as_they_are() -> None:
     assert "list-style: disc" in _page_text(seen(title, *group_paragraphs(lines), *dark))
 
 
+def test_numbered_lines_are_a_list_whose_numbers_the_browser_writes() -> None:
+    lines = [*text(80, 300, "1. Australia").lines, *text(80, 324, "2. India and the islands to the").lines]
+    tail = text(80 + face("sans").advance("2. ") * lines[0].style.size, 348, "south of it")
+    last = text(80, 372, "3. England")
+    lines += [*tail.lines, *last.lines]
+    page = seen(text(80, 60, "Places", 36, 700), *group_paragraphs(lines))
+    html = _page_text(page)
+    items = re.findall(r"<li[^>]*>(.*?)</li>", html, re.DOTALL)
+    assert [re.sub(r"<[^>]*>", "", item).strip() for item in items] == [
+        "Australia",
+        "India and the islands to the south of it",
+        "England",
+    ]
+    assert "<ol" in html
+    assert "list-style: decimal" in html
+    assert "list-decimal" in _page_text(page, "html_tailwind")
+
+
+def test_a_number_without_the_one_before_it_is_a_word_of_its_line() -> None:
+    lines = _lines(["3. England", "4. Malaysia"])
+    assert "<ol" not in _page_text(seen(text(80, 60, "Places", 36, 700), *group_paragraphs(lines)))
+
+
+def test_a_numbered_list_around_a_picture_goes_on_with_the_next_number() -> None:
+    lines = [text(80, y, words).lines[0] for y, words in ((300, "1. Mix it"), (324, "2. Bake it"), (420, "3. Eat it"))]
+    page = seen(text(80, 60, "A cake", 36, 700), *group_paragraphs(lines), picture(80, 350, 200, 60, 1))
+    assert re.findall(r'<ol[^>]*?(start="\d")?>', _page_text(page)) == ["", 'start="3"']
+
+
+def test_numbers_of_lines_that_are_no_list_are_not_lost() -> None:
+    rows = [text(80, 300 + 40 * at, f"{at + 1}. Step") for at in range(3)]
+    photos = [picture(400, 300 + 40 * at, 30, 30, at) for at in range(3)]
+    html = _page_text(seen(text(80, 60, "Steps", 36, 700), *rows, *photos))
+    assert "<ol" not in html
+    assert re.findall(r"\d\. Step", html) == ["1. Step", "2. Step", "3. Step"]
+
+
 def test_one_dot_beside_a_line_is_no_list() -> None:
     page = seen(text(80, 60, "Status", 36, 700), text(80, 300, "Online and well"), *_bullets(300))
     assert "<li" not in _page_text(page)
@@ -79,6 +118,48 @@ def test_three_short_names_with_room_between_them_are_a_list_and_close_lines_are
     )
     assert [item.text for item in group_paragraphs(loose)] == list(names)
     assert len(group_paragraphs(close)) == 1
+
+
+POEM = (
+    "The wind came down the valley",
+    "and shook the trees of the orchard",
+    "Nobody heard it but the owl that lives in the barn.",
+)
+
+
+def _lines(lines: Sequence[str], pitch: float = 24, left: float = 80, colour: str = "#253040") -> list[TextLine]:
+    texts = [text(left, 300 + pitch * at, line, colour=colour) for at, line in enumerate(lines)]
+    return [line for element in texts for line in element.lines]
+
+
+def test_tight_lines_that_leave_room_are_one_text_with_line_breaks() -> None:
+    texts = group_paragraphs(_lines(POEM))
+    assert [element.text for element in texts] == [" ".join(POEM)]
+    assert wrapped_lines(texts[0]) == POEM
+    html = _page_text(seen(text(80, 60, "Poems", 36, 700), *texts))
+    assert "the valley<br" in html
+    assert "the orchard<br" in html
+
+
+def test_only_lines_that_leave_room_end_with_a_line_break() -> None:
+    (poem,) = group_paragraphs(_lines((POEM[2], "It told nobody.", *POEM)))
+    assert wrapped_lines(poem) == (f"{POEM[2]} It told nobody.", *POEM)
+
+
+def test_short_lines_coloured_lines_and_cells_of_a_table_are_texts_of_their_own() -> None:
+    assert len(group_paragraphs(_lines(("Wind", "Trees of the orchard", "Owl")))) == 3
+    assert len(group_paragraphs(_lines(POEM, colour="#0645ad"))) > 1
+    assert len(group_paragraphs(_lines(POEM, pitch=30))) > 1
+    assert len(group_paragraphs(_lines([f"{at}. {line}" for at, line in enumerate(POEM, 1)]))) > 1
+    cells = _lines(("12", "7", "31"), left=700)
+    assert len(group_paragraphs([*_lines(POEM), *cells])) > 3
+
+
+def test_a_picture_before_a_line_begins_an_item() -> None:
+    lines = _lines(POEM)
+    ticks = [replace(tick, colour="#14b8a6") for tick in _bullets(300, 324, 348)]
+    html = _page_text(seen(text(80, 60, "Lists", 36, 700), *group_paragraphs(lines), *ticks))
+    assert "<br" not in html
 
 
 def _footer(bold: int) -> Detection:

@@ -126,7 +126,7 @@ class TextElement:
     align: Align
     line_height: float
     runs: tuple["TextElement", ...] = ()  # its pieces in reading order, if they have several styles
-    marker: str = ""  # the bullet before it, by its name in CSS
+    marker: str = ""  # the bullet before it, by its name in CSS, or its number in a list
 
     @property
     def text(self) -> str:

@@ -158,6 +158,11 @@ def needs_wide(text: str) -> bool:
     return any(wide_letter(letter) for letter in text)
 
 
+def is_symbol(letter: str) -> bool:
+    """Whether a character is an arrow, a star or another symbol that few fonts have."""
+    return "\u2190" <= letter <= "\u2bff"
+
+
 _STYLES = (
     (False, False, ("Regular", "")),
     (True, False, ("Bold", "-Bold")),
@@ -220,19 +225,20 @@ def _advance(path: str, text: str) -> float:
 
 @lru_cache(maxsize=20_000)
 def _spans(path: str, text: str) -> tuple[tuple[str, str], ...]:
-    """Split leftward text, from left to right, into spans of the font and, for letters that it lacks, of another one.
+    """Split a text, from left to right, into spans of the font and, for letters that it lacks, of another one.
 
-    A browser does the same: fonts of Hebrew have no figures.
+    A browser does the same: fonts of Hebrew have no figures, and many fonts no symbols. Other text is not split.
     """
     other = face("wide", "Bold" in path).path
-    lacks = [letter != " " and _missing(path, letter) for letter in text] if is_leftward(text) else []
+    is_mixed = is_leftward(text) or any(map(is_symbol, text))
+    lacks = [letter != " " and _missing(path, letter) for letter in text] if is_mixed else []
     if not any(lacks) or other == path:
         return ((path, text),)
     for at in range(1, len(text) - 1):
         lacks[at] = lacks[at] or (text[at] == " " and lacks[at - 1] and lacks[at + 1])
     runs = groupby(range(len(text)), key=lambda at: lacks[at])
     spans = [(other if lacking else path, "".join(text[at] for at in places)) for lacking, places in runs]
-    return tuple(reversed(spans))
+    return tuple(reversed(spans) if is_leftward(text) else spans)
 
 
 @lru_cache(maxsize=20_000)

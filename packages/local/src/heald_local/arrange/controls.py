@@ -18,6 +18,7 @@ from heald_local.arrange.native_controls import (
 )
 from heald_local.arrange.part import Part
 from heald_local.arrange.prompts import is_prompt
+from heald_local.arrange.quantities import mark_quantity
 from heald_pictures.colours import colour_distance, contrast, rgb_parts
 from heald_pictures.elements import Border, Box, Control, TextElement
 from heald_pictures.rect import Rect, hull
@@ -52,6 +53,7 @@ _TITLE_WORDS, _LARGEST_VALUE = 7, 24.0  # words, and pixels of type, from which 
 _WIDEST_VALUE, _TINT = 860.0, 24  # pixels of a field with a value, and levels between the channels of a grey
 _WIDEST_END = 0.4  # the part of a box with a field that the button at its end fills
 LEAST_FIELD, LEAST_RULED = 0.3, 0.02  # chances from which on a box is a field, and from which on the rules decide
+_BOLD = 600  # weight
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
@@ -72,6 +74,7 @@ def _mark_controls(part: Part, chances: FieldChances, count: list[int]) -> Part:
     if part.kind == "stack":
         part = replace(part, children=_unmark_items(part.children, chances))
     part = mark_icon_buttons(_mark_segments(_mark_search(_mark_question(part), count)))
+    part = mark_quantity(part, count)
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
     part = replace(part, children=_name_states(part.children))
@@ -180,9 +183,11 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     asks = is_prompt(text.text) and not (is_wide and _shown(part, text)[0] == "value")
     if (is_wide or _is_sentence(text) or _is_title(text)) and not asks:
         return part
-    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
+    is_plain = text.style.weight < _BOLD or asks  # words in a field are not bold, those of a button may be
+    at_left = left <= 48 and right > left + 24 and right > 0.18 * part.rect.w
+    if framed and is_plain and at_left and part.rect.w >= narrowest:
         return _field(part, text, count, pictures)
-    if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
+    if framed and is_plain and not (tinted or pictures) and _begins_field(part, text):
         return _field(part, text, count, pictures)
     if _is_search(part, text, pictures) or _is_prompt(part, text):
         return _field(part, text, count, pictures)
@@ -252,7 +257,7 @@ def _may_be_typed(part: Part, text: TextElement) -> bool:
     if is_prompt(text.text) or (is_placeholder and _is_grey(text)):
         return is_placeholder or not is_wide
     is_framed = part.box is not None and part.box.border is not None
-    return is_framed and not (is_wide or _is_sentence(text) or _is_title(text)) and text.style.weight < 600
+    return is_framed and not (is_wide or _is_sentence(text) or _is_title(text)) and text.style.weight < _BOLD
 
 
 def _is_grey(text: TextElement) -> bool:
@@ -322,7 +327,7 @@ def _is_grey_prompt(part: Part, text: TextElement) -> bool:
 
 def _is_framed_prompt(part: Part, box: Box, text: TextElement) -> bool:
     """Whether words that ask for something begin at the left edge of a frame, or are grey in the middle of it."""
-    if not is_prompt(text.text) or text.style.weight >= 600 or not _HEX.fullmatch(box.fill):
+    if not is_prompt(text.text) or text.style.weight >= _BOLD or not _HEX.fullmatch(box.fill):
         return False
     if part.rect.w > _WIDEST_VALUE:
         return False
@@ -467,7 +472,7 @@ def _is_question(part: Part) -> bool:
     if part.kind != "row" or part.box is not None or part.tag != "div" or len(part.children) != 2:
         return False
     words, mark = part.children
-    if words.text is None or len(words.text.lines) > 1 or words.text.style.weight < 600 or mark.tag != "div":
+    if words.text is None or len(words.text.lines) > 1 or words.text.style.weight < _BOLD or mark.tag != "div":
         return False
     small = mark.picture is not None and mark.picture.kind == "icon" and max(mark.rect.w, mark.rect.h) <= 24
     sign = mark.text is not None and mark.text.text in _SIGNS
@@ -498,7 +503,7 @@ def _is_sentence(text: TextElement) -> bool:
 def _is_chip(part: Part, text: TextElement) -> bool:
     """Whether a box is too low for a button, and more so if its ends are round and its words not bold."""
     box = part.box
-    is_round = box is not None and box.radius >= 0.4 * part.rect.h and text.style.weight < 600
+    is_round = box is not None and box.radius >= 0.4 * part.rect.h and text.style.weight < _BOLD
     return part.rect.h < (LOWEST_ROUND if is_round else LOWEST_BUTTON)
 
 

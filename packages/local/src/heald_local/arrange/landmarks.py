@@ -209,7 +209,7 @@ def _column(part: Part, tag: str) -> Part:
     name = "main" if tag == "main" else "side"
     if part.tag == "div":
         return replace(part, tag=tag, name=name)
-    return Part("stack", part.rect, (part,), tag=tag, name=name) if part.tag in ("ul", "section", "nav") else part
+    return Part("stack", part.rect, (part,), tag=tag, name=name) if part.tag in ("ul", "ol", "section", "nav") else part
 
 
 def _section(part: Part) -> Part:

@@ -34,6 +34,7 @@ from heald_local.arrange.shapes import (
     is_marked_text,
     least_width,
     row_alignment,
+    yielding_gap,
 )
 from heald_local.arrange.tables import table_node
 from heald_local.page import Node
@@ -47,6 +48,7 @@ _LOW = 100.0  # the height of rows whose parts wrap like words
 _FEW_COLUMNS = 6  # touching columns up to this many, which are not calendar, wrap on a narrow screen
 _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
 _SHRUNK = 0.6  # of its width, to which a column shrinks before it wraps
+_LIST_STYLES = {"bullets": "disc", "numbers": "decimal"}
 _ROOM = 2.0  # pixels that a column of text gets more than its longest line
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
@@ -164,8 +166,8 @@ def _padding(sheet: Declarations, slim: Declarations, sides: tuple[float, float,
 def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) -> list[Node]:
     """Lay out parts one below the other: an even distance is a gap, others are margins."""
     sheet["display"], sheet["flex-direction"] = "flex", "column"
-    if part.name == "bullets":
-        sheet["list-style"] = "disc"
+    if part.name in _LIST_STYLES:
+        sheet["list-style"] = _LIST_STYLES[part.name]
     children = part.children
     gaps = [lower.rect.y - upper.rect.bottom for upper, lower in itertools.pairwise(children)]
     gap = sum(gaps) / len(gaps) if len(gaps) > 1 and is_even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
@@ -230,7 +232,8 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     if is_spread and stretched and abs(short) <= NEAR and widest > GUTTER and "justify-content" not in sheet:
         sheet["justify-content"], sheet["gap"] = "space-between", f"{GUTTER}px"
         gap, left_over = GUTTER, sum(gaps) - GUTTER * len(gaps)
-    flows = left_over > _ROOMY and bottom - top <= _LOW and not any(is_column(child) for child in children)
+    is_rigid = bottom - top <= _LOW and not any(is_column(child) for child in children)
+    flows = left_over > _ROOMY and is_rigid
     if "flex-wrap" not in sheet and not is_marked_text(part):
         (sheet if flows else slim.medium)["flex-wrap"] = "wrap"
     if not gap or gap > GUTTER:
@@ -247,7 +250,8 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
                 place["margin-left"] = "auto"
             elif not gap:
                 room = frame.right - frame.left
-                place["margin-left"], thin["margin-left"] = fluid_length(gaps[number - 1], room), "0"
+                write_gap = yielding_gap if is_rigid and gaps[number - 1] == widest else fluid_length
+                place["margin-left"], thin["margin-left"] = write_gap(gaps[number - 1], room), "0"
                 if gaps[number - 1] > FAR:
                     thin.medium["margin-left"] = f"{LEAST_GAP}px"
         if aligned is None:

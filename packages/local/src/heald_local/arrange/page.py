@@ -14,6 +14,7 @@ from heald_local.arrange.layout import lay_out
 from heald_local.arrange.likeness import even_repeats
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.nodes import Declarations, length
+from heald_local.arrange.numbering import restore_numbers
 from heald_local.arrange.paragraphs import join_paragraphs
 from heald_local.arrange.part import Part
 from heald_local.arrange.placement import LayoutRoom
@@ -143,7 +144,8 @@ def arrange(detection: Detection) -> Page:
 
 def _arrange_page(detection: Detection, original: Detection, language: str) -> Page:
     whole = detection if language in LEFTWARD else join_paragraphs(detection)
-    body = mark_directions(add_semantics(nest(whole), detection), language in LEFTWARD)
+    body = restore_numbers(add_semantics(nest(whole), detection))
+    body = mark_directions(body, language in LEFTWARD)
     family = _family(detection)
     left, right = _column(body, detection.width)
     body = even_texts(centre_columns(body, detection.width, left))

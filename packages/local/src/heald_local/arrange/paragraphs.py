@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from heald_local.arrange.numbering import number_items
 from heald_local.arrange.phrases import continues_line, space_between
-from heald_local.see.paragraphs import as_text, first_word, same_style, wrap_width
+from heald_local.see.paragraphs import as_text, ends_early, first_word, same_style, wrap_width
 from heald_pictures.colours import colour_distance
 from heald_pictures.elements import Detection, PictureElement, TextElement, TextLine
-from heald_pictures.rect import hull
+from heald_pictures.rect import Rect, hull
 
 _EDGE = 2.5  # pixels by which the lines of a paragraph, or the bullets of a list, may begin apart
 _TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
@@ -19,13 +20,14 @@ _SMALLEST_DOT, _LARGEST_DOT = 4.0, 11.0
 _NEAREST, _FARTHEST = 3.0, 30.0  # pixels between a bullet and its line
 _FEWEST_DOTS = 2
 _OTHER_COLOUR = 64  # levels by which a bullet of a colour of its own differs from its line
+_TALLEST_MARK = 2.5  # ems of a picture or a box that begins an item
 
 Row = tuple[TextLine, ...]
 
 
 def join_paragraphs(detection: Detection) -> Detection:
     """Return the detection with one text for each paragraph in several styles, and for each item of a list."""
-    detection = _split_items(detection)
+    detection = _split_items(_split_at_marks(number_items(detection)))
     marked = [text for text in detection.texts if text.marker]
     rows = _find_rows([text for text in detection.texts if not text.marker])
     groups: list[list[Row]] = []
@@ -120,6 +122,29 @@ def _paragraph(rows: Sequence[Row]) -> TextElement:
 
 def _measure_style(rows: Sequence[Row], line: TextLine) -> int:
     return sum(len(other.text) for row in rows for other in row if same_style(other.style, line.style))
+
+
+def _split_at_marks(detection: Detection) -> Detection:
+    """Cut texts at the lines that begin with a picture or a small box, where the line before leaves room."""
+    marks = [element.rect for element in (*detection.pictures, *detection.boxes)]
+    texts = [part for text in detection.texts for part in _split_at(text, marks)]
+    return replace(detection, texts=tuple(texts)) if len(texts) > len(detection.texts) else detection
+
+
+def _split_at(text: TextElement, marks: Sequence[Rect]) -> list[TextElement]:
+    widest = max(line.rect.w for line in text.lines)
+    groups = [[text.lines[0]]]
+    for line, following in itertools.pairwise(text.lines):
+        if ends_early(line, following, widest) and any(_begins(mark, following) for mark in marks):
+            groups.append([])
+        groups[-1].append(following)
+    return [as_text(group) for group in groups] if len(groups) > 1 else [text]
+
+
+def _begins(mark: Rect, line: TextLine) -> bool:
+    """Whether a mark stands before a line, on its row."""
+    is_level = line.ink.y - 2 <= mark.middle[1] <= line.ink.bottom + 2
+    return is_level and mark.h <= _TALLEST_MARK * line.style.size and 0 <= line.rect.x - mark.right <= _FARTHEST
 
 
 def _split_items(detection: Detection) -> Detection:

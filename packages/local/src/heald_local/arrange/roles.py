@@ -23,10 +23,9 @@ from heald_local.arrange.role_trees import load_trees
 from heald_pictures.elements import Detection, TextElement, TextStyle
 from heald_pictures.rect import Rect, hull
 
-LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.2, 0.25, 0.2  # chances from which on an item is one
-LEAST_LARGE = (
-    0.5  # the same for a link in a sentence, or that is a heading, or several words in the style of plain text
-)
+LEAST_LINK, LEAST_PICTURE, LEAST_HEADING = 0.12, 0.18, 0.2  # chances from which on an item is one
+LEAST_HEADED, LEAST_RUN = 0.35, 0.25  # the same for a link that is a heading, and for one in a sentence
+LEAST_PROSE = 0.3  # the same for several words in the style of plain text
 LEAST_TITLE = 0.27  # the same for titles in the style of plain text, of which there are several
 LEAST_WHOLE = 0.5  # the same for a sentence whose words have several styles: all of it is one link
 LEAST_RULED = 0.12  # the chance below which a link of the rules is none
@@ -81,10 +80,12 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
         if item.sentence is None and heading >= least and _may_head(item):
             headed.add(id(item.part))
         least = LEAST_PICTURE if item.text is None else LEAST_LINK
-        if id(item.part) in headed or item.sentence is not None:
-            least = LEAST_LARGE
+        if id(item.part) in headed:
+            least = LEAST_HEADED
+        elif item.sentence is not None:
+            least = LEAST_RUN
         elif item.text is not None and _is_prose(item, style):
-            least = LEAST_TITLE if id(item.part) in repeated and _is_short(item.text) else LEAST_LARGE
+            least = LEAST_TITLE if id(item.part) in repeated and _is_short(item.text) else LEAST_PROSE
         least = LEAST_WHOLE if item.part.children else least
         is_link = (link >= least or id(item.part) in menus) and _may_lead(item, barred)
         if is_link or id(item.part) in index:

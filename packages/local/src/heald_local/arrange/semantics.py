@@ -243,7 +243,7 @@ def _listed(part: Part) -> Part:
     if part.tag != "div":
         return part
     children = _lists(part.children)
-    if len(children) == 1 and children[0].tag == "ul" and part.box is None and len(part.children) > 1:
+    if len(children) == 1 and children[0].tag in ("ul", "ol") and part.box is None and len(part.children) > 1:
         return replace(children[0], rect=part.rect)
     return replace(part, children=children)
 
@@ -263,7 +263,7 @@ def _lists(children: tuple[Part, ...]) -> tuple[Part, ...]:
 
 def _even_step(run: list[Part], child: Part) -> bool:
     if _marker(child):
-        return True
+        return not _item_number(child) or _item_number(child) == _item_number(run[-1]) + 1
     step = child.rect.y - run[-1].rect.bottom
     return len(run) < 2 or abs(step - (run[-1].rect.y - run[-2].rect.bottom)) <= 2
 
@@ -274,16 +274,26 @@ def _list(run: list[Part]) -> list[Part]:
         return run
     items = tuple(replace(part, tag="li", name=part.name if part.text is not None else "item") for part in run)
     name = "bullets" if marked else "list"
-    return [Part("stack", hull(part.rect for part in run), items, tag="ul", name=name)]
+    around = hull(part.rect for part in run)
+    number = _item_number(run[0])
+    if number:
+        start = (("start", f"{number}"),) if number > 1 else ()
+        return [Part("stack", around, items, tag="ol", name="numbers", attributes=start)]
+    return [Part("stack", around, items, tag="ul", name=name)]
 
 
 def _marker(part: Part) -> str:
     return part.text.marker if part.text is not None else ""
 
 
+def _item_number(part: Part) -> int:
+    """Return the number of an item; 0 if it has none."""
+    return int(_marker(part)) if _marker(part).isdecimal() else 0
+
+
 def _same_item(first: Part, second: Part) -> bool:
     if _marker(first) or _marker(second):
-        return _marker(first) == _marker(second)
+        return bool(_item_number(first) and _item_number(second)) or _marker(first) == _marker(second)
     if first.text is not None and second.text is not None:
         short = max(len(first.text.lines), len(second.text.lines)) <= 2
         return short and first.tag == second.tag == "p" and same_style(first.text.style, second.text.style)
@@ -359,7 +369,7 @@ def _find_repeated(part: Part, inside: bool = False) -> set[int]:
     """Return the ids of texts in the cards of grids and the items of lists, none of which is the title of the page."""
     if part.text is not None:
         return {id(part)} if inside else set()
-    inside = inside or part.kind == "grid" or part.tag == "ul"
+    inside = inside or part.kind == "grid" or part.tag in ("ul", "ol")
     return {number for child in part.children for number in _find_repeated(child, inside)}
 
 
@@ -375,7 +385,7 @@ def _find_minor(part: Part, size: float) -> set[int]:
     if part.text is not None or part.tag in ("button", "nav", "header", "table", "a"):
         return set()
     minor = {number for child in part.children for number in _find_minor(child, size)}
-    if part.kind == "stack" and part.tag != "ul":
+    if part.kind == "stack" and part.tag not in ("ul", "ol"):
         pairs = itertools.pairwise(part.children)
         minor |= {id(upper) for upper, lower in pairs if _is_minor_headline(upper, lower, size)}
     return minor

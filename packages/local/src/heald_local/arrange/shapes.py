@@ -61,6 +61,13 @@ def fluid_length(value: float, room: float) -> str:
     return f"min({length(value)}, {math.ceil(100 * value / room)}%)"
 
 
+def yielding_gap(value: float, room: float) -> str:
+    """Format the distance between two parts of a row, which gives up first what the room around the row loses."""
+    if value <= FAR or room <= value:
+        return length(value)
+    return f"clamp({LEAST_GAP}px, 100% - {math.floor(room - value)}px, {length(value)})"
+
+
 def share_of(value: float, room: float) -> str:
     """Format a distance as a share of the room around it, for screens on which the room is smaller."""
     return f"{min(round(100 * value / max(room, 1.0)), 100)}%"

@@ -66,7 +66,7 @@ def _is_framed(pixels: Pixels, rect: Rect) -> bool:
     around = pixels[top - reach : bottom + reach, left - reach : right + reach].astype(np.int16)
     ring = np.concatenate([around[0], around[-1], around[:, 0], around[:, -1]])
     ground = np.median(ring, axis=0)
-    drawn = (np.abs(around - ground) > DRAWN).any(axis=2)
+    drawn: Mask = (np.abs(around - ground) > DRAWN).any(axis=2)  # pyrefly: ignore[bad-assignment]
     rows, columns = _middle(drawn.shape[0]), _middle(drawn.shape[1])
     sides = (
         drawn[1 : 2 * reach, columns].any(axis=0),

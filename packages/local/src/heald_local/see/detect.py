@@ -33,6 +33,7 @@ from heald_local.see.rough_elements import find_rough_elements
 from heald_local.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from heald_local.see.sketch_shapes import find_drawn_shapes
 from heald_local.see.sketches import read_sketch
+from heald_local.see.symbols import read_symbols
 from heald_local.see.text_places import TextPlaces, find_text
 from heald_local.see.vectors import trace_icons
 from heald_pictures.design_request import PictureKind
@@ -155,16 +156,16 @@ def _add_pictures(
     detected: TextPlaces,
 ) -> Detection:
     """Return the detection of a page whose texts are read."""
-    texts = page_texts.texts
     confirmed = [box for box in layers.boxes if box not in layers.panels or box in page_texts.panels]
     boxes, page = _without_outlines(base, confirmed, layers.page, page_texts)
     grounds, cleared = clear_grounds(shot, layers.photos, page_texts)
     inks = [line.ink.grown(GLYPH_ROOM) for line in page_texts.lines]
     patches = [patch for patch in layers.pictures if not any(ink.holds(patch.rect) for ink in inks)]
-    cuts = cut_pictures(cleared, page, boxes, texts, patches, page_texts.unread, page_texts.panels)
+    cuts = cut_pictures(cleared, page, boxes, page_texts.texts, patches, page_texts.unread, page_texts.panels)
     all_boxes = [*boxes, *cuts.dashed, *cuts.rules]
-    has_room = find_room(all_boxes, texts, cuts.pictures, page)
-    icons = trace_icons(cuts.pictures, cleared.fine, page, shot.ratio, has_room)
+    texts, pictures = read_symbols(cleared.pixels, page, page_texts.texts, cuts.pictures)
+    has_room = find_room(all_boxes, texts, pictures, page)
+    icons = trace_icons(pictures, cleared.fine, page, shot.ratio, has_room)
     with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))
     elements = redraw_charts(shot.fine, shot.ratio, base.background, with_controls[0], texts, with_controls[1])
     with_bars = read_bars(shot.pixels, elements.texts, elements.pictures)

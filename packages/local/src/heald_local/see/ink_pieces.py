@@ -37,6 +37,7 @@ POINT = 0.42  # sides of a full stop or comma, in parts of the height of its lin
 APART, STEP = 1.0, 0.85  # a gap in heights of the line, and the height of the smaller of two texts beside each other
 CENTRED = 2  # pixels by which the middles of such texts may differ, doubled
 HUE, HUE_STRONG, STRONG = 0.94, 0.975, 160.0  # the least likeness of one colour; more where both stand out this much
+OFF_COLOUR = 40.0  # levels by which a word is off the other's colour at any strength; `ink` calls 48 a second colour
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
 
 
@@ -279,7 +280,15 @@ def _differ(word: _WordLook, following: _WordLook) -> bool:
     alike = float(word.change @ following.change) / (word.strength * following.strength)
     if alike < (HUE_STRONG if paler > STRONG else HUE) or paler < PALE * darker:
         return True
+    if max(_off_colour(word, following), _off_colour(following, word)) > OFF_COLOUR:
+        return True
     return max(word.height, following.height) > TALLER * lower and lower >= LEAST_TALL
+
+
+def _off_colour(word: _WordLook, other: _WordLook) -> float:
+    """Return the levels by which a word is off the other one's colour, at the strength where they are nearest."""
+    nearest = float(word.change @ other.change) / other.strength**2
+    return float(np.abs(word.change - nearest * other.change).max())
 
 
 def _is_other_text(band: Mask, word: tuple[int, int], following: tuple[int, int]) -> bool:

@@ -1,11 +1,13 @@
 """Groups lines of text into paragraphs."""
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from heald_local.see.font_weights import LEAST_BOLD
 from heald_local.spans import is_even
+from heald_pictures.colours import rgb_parts
 from heald_pictures.elements import Align, TextElement, TextLine, TextStyle
 from heald_pictures.fonts import face, needs_wide
 from heald_pictures.rect import Rect, hull
@@ -21,6 +23,12 @@ FEWEST_ITEMS, MOST_WORDS = 3, 5  # lines of a list, and words of each
 FEW_WORDS = 3  # of each line of a longer or looser list, whose lines need not leave room
 LOOSE_ITEMS = 1.45  # ems between the lines of a list that has no more than the fewest
 CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
+LONG_LINE = 24  # letters of a line that is part of a text, on the mean, rather than the name of a link
+PROSE_PITCH = 1.75  # ems between the lines of a text with line breaks, at most
+COLOURLESS = 48  # levels by which the channels of a colour differ that most texts have, and few links
+NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s|[-–•*]\s")  # the beginning of an item of a list
+SAME_ROW, CELL_GAP = 1.5, 1.5  # pixels by which the baselines of a row of cells differ, and ems between two of them
+IN_TABLE = 0.5  # the part of the lines that have another text on their row from which on they are cells
 TITLE, TITLE_PITCH = 24, 1.4  # pixels of type, and ems between lines, of a title: it is wrapped to look well
 
 
@@ -33,7 +41,7 @@ def group_paragraphs(lines: Sequence[TextLine]) -> list[TextElement]:
             groups.append([line])
         else:
             home.append(line)
-    parted = [part for group in groups for part in _parts(group)]
+    parted = [part for group in groups for part in _parts(group, lines)]
     texts = [as_text(group) for group in parted]
     return sorted(texts, key=lambda text: (text.rect.y, text.rect.x))
 
@@ -74,9 +82,11 @@ def _aligned(line: TextLine, other: TextLine) -> bool:
     )
 
 
-def _parts(group: list[TextLine]) -> list[list[TextLine]]:
-    """Split a group after each line on which the next word would have fitted."""
+def _parts(group: list[TextLine], lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Split a group after each line on which the next word would have fitted; prose with line breaks stays one."""
     if len(group) == 1:
+        return [group]
+    if _is_prose(group, lines):
         return [group]
     if _are_items(group):
         return [[line] for line in group]
@@ -84,10 +94,35 @@ def _parts(group: list[TextLine]) -> list[list[TextLine]]:
     parts = [[group[0]]]
     for last, line in itertools.pairwise(group):
         title = line.style.size >= TITLE and line.baseline - last.baseline <= TITLE_PITCH * line.style.size
-        if last.rect.w + first_word(line) <= widest - 1 and not title:
+        if ends_early(last, line, widest) and not title:
             parts.append([])
         parts[-1].append(line)
     return parts
+
+
+def _is_prose(group: Sequence[TextLine], lines: Sequence[TextLine]) -> bool:
+    """Whether lines are one text although some leave room, such as a poem or an address: long, plain, and set tight.
+
+    A column of links has short lines or a colour, and that of a table has other cells beside its lines.
+    """
+    style = group[0].style
+    letters = sum(len(line.text) for line in group) / len(group)
+    pitch = group[1].baseline - group[0].baseline
+    is_plain = not style.underline and max(rgb_parts(style.colour)) - min(rgb_parts(style.colour)) <= COLOURLESS
+    if letters < LONG_LINE or not is_plain or pitch > PROSE_PITCH * style.size or style.size >= TITLE:
+        return False
+    if any(NUMBERED.match(line.text) for line in group):
+        return False
+    return sum(_has_cell_beside(line, lines) for line in group) < IN_TABLE * len(group)
+
+
+def _has_cell_beside(line: TextLine, lines: Sequence[TextLine]) -> bool:
+    gap = CELL_GAP * line.style.size
+    return any(
+        abs(other.baseline - line.baseline) <= SAME_ROW
+        and max(other.rect.x - line.rect.right, line.rect.x - other.rect.right) > gap
+        for other in lines
+    )
 
 
 def _are_items(group: Sequence[TextLine]) -> bool:
@@ -99,7 +134,7 @@ def _are_items(group: Sequence[TextLine]) -> bool:
     if len(group) < FEWEST_ITEMS:
         return False
     widest = max(line.rect.w for line in group)
-    has_room = any(last.rect.w + first_word(line) <= widest - 1 for last, line in itertools.pairwise(group))
+    has_room = any(ends_early(last, line, widest) for last, line in itertools.pairwise(group))
     pitch = group[1].baseline - group[0].baseline
     is_loose = len(group) > FEWEST_ITEMS or pitch >= LOOSE_ITEMS * group[0].style.size
     is_short = is_loose and all(line.text.count(" ") < FEW_WORDS for line in group)
@@ -147,15 +182,31 @@ def _align(group: Sequence[TextLine]) -> Align:
 
 
 def wrap_width(text: TextElement) -> tuple[float, float]:
-    """Return the widths at which a browser wraps the text as detected: at least the first, less than the second."""
+    """Return the widths at which a browser wraps the text as detected: at least the first, less than the second.
+
+    Between two lines of which the first leaves room for a word there is a line break, whatever the width.
+    """
     least = max(line.rect.w for line in text.lines)
-    pairs = zip(text.lines, text.lines[1:], strict=False)
-    return least, min((line.rect.w + first_word(following) for line, following in pairs), default=float("inf"))
+    pairs = itertools.pairwise(text.lines)
+    return least, min(
+        (line.rect.w + first_word(after) for line, after in pairs if not ends_early(line, after, least)),
+        default=float("inf"),
+    )
+
+
+def ends_early(line: TextLine, following: TextLine, widest: float) -> bool:
+    """Whether the first word of the following line would have fitted on a line."""
+    return line.rect.w + first_word(following) <= widest - 1
 
 
 def wrapped_lines(text: TextElement) -> tuple[str, ...]:
-    """Return one line if the text wraps by itself as detected, else its lines."""
+    """Return the text between its line breaks if that wraps by itself as detected, else its lines."""
     least, most = wrap_width(text)
-    if least + 1 < most:
-        return (text.text,)
-    return tuple(line.text for line in text.lines)
+    if least + 1 >= most:
+        return tuple(line.text for line in text.lines)
+    spans = [[text.lines[0]]]
+    for line, following in itertools.pairwise(text.lines):
+        if ends_early(line, following, least):
+            spans.append([])
+        spans[-1].append(following)
+    return tuple(replace(text, lines=tuple(span)).text for span in spans)

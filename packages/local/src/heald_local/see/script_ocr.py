@@ -209,6 +209,7 @@ def _unify_words(text: str, letter_sure: Sequence[float]) -> str:
         latin = latin or (not cyrillic and any(text[at].isascii() for at in span))
         if cyrillic != latin:
             for at in span:
+                # pyrefly: ignore[no-matching-overload]
                 letters[at] = (ALIKE if cyrillic else LATIN_OF).get(text[at], text[at])
         small = any(text[at].islower() for at in span)
         for at in span[1:]:

@@ -32,7 +32,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "margin-right": {"auto": "mr-auto"},
     "margin-inline": {"auto": "mx-auto"},
     "appearance": {"none": "appearance-none"},
-    "list-style": {"disc": "list-disc"},
+    "list-style": {"disc": "list-disc", "decimal": "list-decimal"},
     "border": {"0": "border-0"},
     "align-items": {"center": "items-center", "flex-start": "items-start", "start": "items-start"},
     "align-self": {"stretch": "self-stretch", "center": "self-center", "flex-start": "self-start"},

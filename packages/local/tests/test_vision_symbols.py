@@ -1,0 +1,88 @@
+"""Letters and symbols that look like icons, beside words in the same style."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from vision_drawing import face_of
+
+from heald_local.see.symbols import read_symbols
+from heald_pictures.elements import PictureElement, TextElement
+from heald_pictures.fonts import Face, face
+from heald_pictures.rect import Rect, spanning
+from heald_pictures.regions import Pixels
+from vision_pages import text
+
+SIZE, BASELINE, LEFT = 16, 60, 20
+FINER = 8  # how much larger letters are drawn, so that no hinting shows
+
+
+def _drawn(letter: str, drawn_by: Face, size: int = SIZE, colour: str = "#253040") -> tuple[Pixels, PictureElement]:
+    """A page with one character, and the picture that was cut out of it."""
+    fine = Image.new("RGB", (300 * FINER, 100 * FINER), "white")
+    font = ImageFont.truetype(drawn_by.path, size * FINER)
+    ImageDraw.Draw(fine).text((LEFT * FINER, BASELINE * FINER), letter, fill=colour, font=font, anchor="ls")
+    pixels = np.asarray(fine.reduce(FINER))
+    rows, columns = (np.flatnonzero((pixels < 240).any(axis=(2, axis))) for axis in (1, 0))
+    place = spanning((int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)).grown(2)
+    return pixels, PictureElement(place, "icon", "icon-1", b"")
+
+
+def _words(left: float, colour: str = "#253040") -> TextElement:
+    words = text(left, 0, "of the first quality", SIZE, colour=colour)
+    down = BASELINE - words.lines[0].baseline
+    return text(left, down, "of the first quality", SIZE, colour=colour)
+
+
+def _read(
+    letter: str, drawn_by: Face, size: int = SIZE, colour: str = "#253040", gap: float | None = None
+) -> list[str]:
+    """The texts of a page with a character before some words; the last is the name of the picture that is left."""
+    pixels, picture = _drawn(letter, drawn_by, size, colour)
+    space = face("sans").advance(" ") * SIZE if gap is None else gap
+    words = _words(LEFT + drawn_by.advance(letter) * size + space)
+    texts, pictures = read_symbols(pixels, np.full_like(pixels, 255), [words], [picture])
+    return [*(element.text for element in texts), *(element.name for element in pictures)]
+
+
+@pytest.mark.parametrize("letter", ["Q", "©", "+"])
+def test_a_letter_in_the_style_of_the_words_behind_it_is_part_of_their_line(letter: str) -> None:
+    assert _read(letter, face_of("sans")) == [f"{letter} of the first quality"]
+
+
+@pytest.mark.parametrize("letter", ["★", "▶", "✔"])
+def test_a_symbol_that_the_typeface_lacks_is_the_one_that_a_browser_takes(letter: str) -> None:
+    assert _read(letter, face_of("wide")) == [f"{letter} of the first quality"]
+
+
+def test_a_symbol_of_another_colour_or_farther_away_is_a_text_of_its_own() -> None:
+    assert sorted(_read("★", face_of("wide"), colour="#d97706")) == ["of the first quality", "★"]
+    assert sorted(_read("★", face_of("wide"), gap=20)) == ["of the first quality", "★"]
+
+
+def test_what_has_another_size_or_stands_far_from_all_words_is_a_picture() -> None:
+    assert _read("★", face_of("wide"), size=SIZE + 6) == ["of the first quality", "icon-1"]
+    assert _read("★", face_of("wide"), gap=100) == ["of the first quality", "icon-1"]
+
+
+def test_a_drawing_that_is_no_character_is_a_picture() -> None:
+    pixels = np.full((100, 300, 3), 255, np.uint8)
+    pixels[48:60, 20:32] = (37, 48, 64)
+    pixels[51:57, 23:29] = 255
+    picture = PictureElement(Rect(18, 46, 16, 16), "icon", "icon-1", b"")
+    words = _words(38)
+    assert read_symbols(pixels, np.full_like(pixels, 255), [words], [picture]) == ([words], [picture])
+
+
+def test_a_tick_in_a_box_of_its_own_is_a_picture() -> None:
+    pixels, picture = _drawn("✔", face_of("wide"))
+    page = np.full_like(pixels, 255)
+    words = _words(LEFT + face_of("wide").advance("✔") * SIZE + 6)
+    assert not read_symbols(pixels, page, [words], [picture])[1]
+    page[:, : LEFT + 16] = (219, 234, 254)
+    assert read_symbols(pixels, page, [words], [picture]) == ([words], [picture])
+
+
+def test_the_width_of_a_text_has_the_symbols_that_another_font_draws() -> None:
+    sans, wide = face_of("sans"), face_of("wide")
+    assert sans.missing("★")
+    assert sans.advance("★ star") == pytest.approx(wide.advance("★") + sans.advance(" star"))
