@@ -7,10 +7,10 @@ them, so an order of commits that is possible here is possible there.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from benchmarks.nodes.simulation.translated_sql import TranslatedStatement, schema_statements, translate
+from benchmarks.nodes.simulation.translated_sql import TranslatedStatement, count_parameters, schema_statements
 from heald.core.json import encode
 from heald_nodes.postgres.notices import NO_NOTICE
 
@@ -26,8 +26,8 @@ class SimulatedDatabase:
         self.jump = 0.0
         """By how much the clock of its machine has jumped."""
         self.started = clock()
-        self.on_commit: Callable[[str, Mapping[str, Any]], None] | None = None
-        """Called after each change, with its statement and parameters."""
+        self.on_commit: Callable[[str], None] | None = None
+        """Called after each change, with its statement."""
         self.errors: list[str] = []
         """Statements that the simulation cannot run."""
         self.listeners: dict[int, tuple[str, OnNotice]] = {}
@@ -35,7 +35,7 @@ class SimulatedDatabase:
         self._sqlite = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
         self._sqlite.execute("PRAGMA foreign_keys = ON")
         for statement in schema_statements():
-            self._sqlite.execute(statement, self._always(0))
+            self._sqlite.execute(statement, self._server_values(0)[: count_parameters(statement)])
         self._sqlite.execute("BEGIN")
         self._writer: int | None = None
         self._writer_gone: asyncio.Future[None] | None = None
@@ -62,8 +62,8 @@ class SimulatedDatabase:
         self.listeners.clear()
         self.errors.clear()
 
-    def _always(self, pid: int) -> dict[str, Any]:
-        return {"now": self.clock(), "started": self.started, "pid": pid}
+    def _server_values(self, pid: int) -> tuple[Any, ...]:
+        return (self._clock() + self.jump, self.started, pid)
 
     # --- connections -------------------------------------------------------------------------------------------------
 
@@ -80,10 +80,17 @@ class SimulatedDatabase:
 
     # --- statements --------------------------------------------------------------------------------------------------
 
-    def must_wait(self, pid: int, query: str, arguments: Sequence[object], *, in_transaction: bool) -> Any:
+    def must_wait(
+        self,
+        pid: int,
+        query: str,
+        statement: TranslatedStatement,
+        arguments: Sequence[object],
+        *,
+        in_transaction: bool,
+    ) -> Any:
         """Return a future that a statement has to wait for, or None if it can run. Changes in a transaction begin the
         period in which everybody else waits."""
-        statement = translate(query)
         if statement.kind == "lock":
             lock = arguments if arguments else (query.replace("_shared", ""),)
             owner = self._locks.get(lock := tuple(lock))
@@ -118,27 +125,23 @@ class SimulatedDatabase:
             if not gone.done():
                 gone.set_result(None)
 
-    def run(self, pid: int, query: str, arguments: Sequence[object]) -> list[Row]:
+    def run(self, pid: int, query: str, statement: TranslatedStatement, arguments: Sequence[object]) -> list[Row]:
         """Run a statement that need not wait."""
-        statement = translate(query)
-        values = self._always(pid)
-        for number, argument in enumerate(arguments, 1):
-            values[f"p{number}"] = _to_sqlite(argument)
         try:
-            rows = self._run(statement, arguments, values)
+            rows = self._run(statement, arguments, self._server_values(pid))
         except sqlite3.Error as error:
             self.errors.append(f"a statement failed: {error}: {query}")
             raise
         if statement.writes:
             if self.on_commit is not None:
-                self.on_commit(query, values)
+                self.on_commit(query)
             if self._writer is None:
                 self._publish()
-        if "folders" in query and query.startswith("SELECT name"):
+        if statement.lists_folders:
             return [(row[0], _read_list(row[1]), *row[2:]) for row in rows]
         return rows
 
-    def _run(self, statement: TranslatedStatement, arguments: Sequence[object], values: dict[str, Any]) -> list[Row]:
+    def _run(self, statement: TranslatedStatement, arguments: Sequence[Any], values: tuple[Any, ...]) -> list[Row]:
         match statement.kind:
             case "lock" | "nothing":
                 return [(None,)]
@@ -147,35 +150,34 @@ class SimulatedDatabase:
                 return [(None,)]
             case "pairs":
                 rows: list[Row] = []
-                pairs = list(zip(*arguments[:2], strict=True))
-                for first, second in sorted(pairs):
-                    rows += self._execute(statement.text, {**values, "id": first, "after": second})
+                for pair in sorted(zip(*arguments[:2], strict=True)):
+                    rows += self._execute(statement.text, (*pair, *arguments[2:])[: statement.count])
                 return rows
             case "append":
                 return self._append(statement, arguments, values)
             case "payment":
-                paid = self._execute(statement.text, values)
+                values = (*values, *arguments)
+                paid = self._execute(statement.text, values[: statement.count])
                 if paid:
-                    self._execute(statement.after, {**values, "minute": paid[0][0]})
+                    self._execute(statement.after, (*values, paid[0][0]))
                 return []
             case _:
-                rows = self._execute(statement.text, values)
+                values += tuple([_to_sqlite(argument) for argument in arguments])
+                rows = self._execute(statement.text, values[: statement.count])
                 if statement.after:
-                    self._execute(statement.after, values)
+                    self._execute(statement.after, values[: statement.count_after])
                 return rows
 
-    def _execute(self, text: str, values: Mapping[str, Any]) -> list[Row]:
+    def _execute(self, text: str, values: Sequence[Any]) -> list[Row]:
         return self._sqlite.execute(text, values).fetchall()
 
-    def _append(self, statement: TranslatedStatement, arguments: Sequence[Any], values: dict[str, Any]) -> list[Row]:
+    def _append(self, statement: TranslatedStatement, arguments: Sequence[Any], values: tuple[Any, ...]) -> list[Row]:
         """Append to the logs of sessions, and notify as the statement does."""
         stored: list[Row] = []
         parts: dict[int, dict[str, list[list[object]]]] = {}
         for row in zip(*arguments, strict=True):
             append = dict(zip(statement.columns, row, strict=True))
-            changed = self._execute(
-                statement.text, {**values, **{f"w_{name}": value for name, value in append.items()}}
-            )
+            changed = self._execute(statement.text, (*values, *row)[: statement.count])
             if not changed:
                 continue
             key, session, epoch, last_seq = changed[0]

@@ -5,11 +5,13 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import copy_context
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.nodes.simulation.database import Row, SimulatedDatabase
 from benchmarks.nodes.simulation.network import Network
+from benchmarks.nodes.simulation.translated_sql import translate
 from heald_nodes.postgres.driver import Listener, asyncpg
 
 _COMMIT = "COMMIT"
@@ -114,8 +116,9 @@ class SimulatedConnection:
         if query == _COMMIT:
             self._database.end_transaction(self.pid, commits=True)
             return []
-        waiting = self._database.must_wait(self.pid, query, arguments, in_transaction=in_transaction)
-        return waiting if waiting is not None else self._database.run(self.pid, query, arguments)
+        statement = translate(query)
+        waiting = self._database.must_wait(self.pid, query, statement, arguments, in_transaction=in_transaction)
+        return waiting if waiting is not None else self._database.run(self.pid, query, statement, arguments)
 
 
 class _Borrowed:
@@ -168,6 +171,11 @@ class SimulatedPool:
             self._free.pop().terminate()
 
 
+@cache
+def _user_of(url: str) -> str:
+    return urlsplit(url).username or ""
+
+
 class SimulatedDriver:
     """Stands for the module asyncpg. The user in an address is the name of the host that connects."""
 
@@ -178,7 +186,7 @@ class SimulatedDriver:
         """Whether nodes migrate the schema. It is the newest one."""
 
     async def connect(self, url: str, *, timeout: float = 10.0) -> SimulatedConnection:  # noqa: ASYNC109 - as asyncpg has it
-        host = urlsplit(url).username or ""
+        host = _user_of(url)
         async with asyncio.timeout(timeout):
             await self.network.connect(host)
         return SimulatedConnection(self._database, self.network, host)

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from math import log
 from typing import TYPE_CHECKING
 
 from heald_nodes.postgres.driver import asyncpg
@@ -45,7 +46,8 @@ class Network:
         self._connections[connection.pid] = connection
 
     def _way(self, host: str) -> float:
-        return self.chance.expovariate(1.0) * self.delay * self.slowness.get(host, 1.0)
+        way = -log(1.0 - self.chance.random()) * self.delay
+        return way * self.slowness[host] if host in self.slowness else way
 
     async def connect(self, host: str) -> None:
         if self.is_down:

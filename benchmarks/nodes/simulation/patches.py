@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.nodes.simulation.driver import SimulatedDriver
 from benchmarks.nodes.simulation.virtual_loop import VirtualStop
@@ -22,6 +22,9 @@ _PAGE_CHUNKS = 4
 """Chunks that are read together: few, so that short logs have several pages."""
 
 
+T = TypeVar("T")
+
+
 class SimulatedHeartbeats(HeartbeatThread):
     """The thread of heartbeats, as a task. The code of its heartbeats is the real one."""
 
@@ -31,6 +34,17 @@ class SimulatedHeartbeats(HeartbeatThread):
         self._is_alive = is_alive
         self._stopped = VirtualStop()  # pyright: ignore[reportIncompatibleVariableOverride, reportAttributeAccessIssue]
         self._task = asyncio.ensure_future(self._beat_for_ever())
+
+
+def _only_if_migrating(
+    driver: SimulatedDriver, action: Callable[[PostgresConnection], Awaitable[T]], otherwise: T
+) -> Callable[[PostgresConnection], Awaitable[T]]:
+    """Return an action on a connection that only schedules with a migration need."""
+
+    async def act_or_assume(connection: PostgresConnection) -> T:
+        return await action(connection) if driver.migrates else otherwise
+
+    return act_or_assume
 
 
 def _prepare_with(driver: SimulatedDriver) -> Callable[[PostgresPool, PostgresConnection], Awaitable[None]]:
@@ -55,8 +69,10 @@ def simulated_world(driver: SimulatedDriver, now: Callable[[], float]) -> Genera
     """Have the real code see a simulated database and a virtual clock."""
     replaced: list[tuple[Any, str, object]] = [
         (address, "asyncpg", driver),
+        (address, "_is_pooled", _only_if_migrating(driver, address._is_pooled, False)),  # pyright: ignore[reportPrivateUsage]
         (pool, "asyncpg", driver),
         (sharing, "HeartbeatThread", SimulatedHeartbeats),
+        (sharing, "_clean", _only_if_migrating(driver, sharing._clean, None)),  # pyright: ignore[reportPrivateUsage]
         (log, "_PAGE_CHUNKS", _PAGE_CHUNKS),
         (PostgresPool, "_prepare", _prepare_with(driver)),
         (open_sessions, "as_shared", _same_store),  # which compares all methods of a store with the protocol

@@ -1,6 +1,7 @@
 """One schedule: nodes, clients, readers and faults, all chosen by a seed, and what must hold at its end."""
 
 import asyncio
+import gc
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -252,7 +253,7 @@ class Schedule:
 
     # --- what must hold ----------------------------------------------------------------------------------------------
 
-    def _check_commit(self, query: str, values: Mapping[str, Any]) -> None:
+    def _check_commit(self, query: str) -> None:
         if "work = " not in query:  # it changes no work
             return
         (running,) = self._database.read("SELECT count(*) FROM sessions WHERE work <> 'idle'")[0]
@@ -292,11 +293,12 @@ class Schedule:
     async def _read_logs(self, sessions: list[str]) -> None:
         """Read the logs with a store that has read nothing before."""
         store = PostgresStore("postgresql://observer@simulated/heald", node="observer")
+        ends = self._ends()
         for session in sessions:
             log: list[Event] = []
             self._logs[session] = log
             try:
-                while events := await store.read(session, after=len(log)):
+                while len(log) < ends[session] and (events := await store.read(session, after=len(log))):
                     log += events
             except HealdError as error:
                 self._ledger.report(f"the log of {session} cannot be read: {error}")
@@ -333,7 +335,7 @@ class Schedule:
         self._network.is_down = True
         self._network.break_connections()
         current = asyncio.current_task()
-        tasks = [task for task in asyncio.all_tasks() if task is not current]
+        tasks = [task for task in self._loop.tasks if task is not current and not task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -355,6 +357,8 @@ class Simulation:
                 self._loop.reset()
                 schedule = Schedule(seed, self._loop, self._database, self._driver, faults, length)
                 yield self._loop.run_until_complete(schedule.run())
+                del schedule
+                gc.collect(0)  # while what is left of it is in the cache of the processor
 
     def close(self) -> None:
         self._loop.close()

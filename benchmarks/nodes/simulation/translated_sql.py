@@ -5,14 +5,19 @@ Their conditions stay as they are: a fault in the SQL of a claim or of a lease i
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA, SERVING_SINCE
 
+SERVER_VALUES = 3
+"""The first parameters of every statement: the clock of the database, when it started, and the pid of the connection.
+Those of the statement follow."""
+_MINUTE = SERVER_VALUES + 6
+"""The parameter of the second statement of a payment, behind those of the first one."""
 _PLAIN = (
-    (NOW, ":now"),
-    (SERVING_SINCE, ":started"),
-    ("pg_backend_pid()", ":pid"),
+    (NOW, "?1"),
+    (SERVING_SINCE, "?2"),
+    ("pg_backend_pid()", "?3"),
     ("nodes n, pg_stat_get_activity(n.backend) WHERE", "nodes n JOIN backends b ON b.pid = n.backend WHERE"),
     ("position($3 IN title_key)", "instr(title_key, $3)"),
     ("current_schema()", "'public'"),
@@ -25,35 +30,42 @@ _PLAIN = (
     ("least(", "min("),
 )
 _PATTERNS = (
-    (re.compile(r"\(\(:now - \$2::float8\) / 60\)::bigint"), "CAST(round((:now - $2) / 60) AS INTEGER)"),
-    (re.compile(r"\(:now / 60\)::bigint"), "CAST(round(:now / 60) AS INTEGER)"),
+    (re.compile(r"\(\(\?1 - \$2::float8\) / 60\)::bigint"), "CAST(round((?1 - $2) / 60) AS INTEGER)"),
+    (re.compile(r"\(\?1 / 60\)::bigint"), "CAST(round(?1 / 60) AS INTEGER)"),
     (re.compile(r"\s+FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?"), ""),
     (re.compile(r"= ANY\((\$\d+)\)"), r"IN (SELECT value FROM json_each(\1))"),
     (re.compile(r"::(?:text|bigint|int|boolean|float8|bytea|integer)(?:\[\])?"), ""),
     (re.compile(r"\b(UPDATE|DELETE FROM) (\w+) ([a-z])\b"), r"\1 \2 AS \3"),
-    (re.compile(r"\$(\d+)"), r":p\1"),
 )
+_ARGUMENT = re.compile(r"\$(\d+)")
 _RETURNING = re.compile(r"\bRETURNING (?:\w\.\w+(?:, )?)+$")
 _SERVED = re.compile(r"^WITH served AS \((UPDATE service .*?SKIP LOCKED\))\) (.*)$", re.DOTALL)
 _APPEND = re.compile(r"AS w\(([^)]*)\).*?h AS \(\s*(UPDATE .*?)\s+RETURNING ", re.DOTALL)
+_ROW = re.compile(r"\bw\.(\w+)")
 _PAYMENT = re.compile(r"^WITH p AS \((.*? RETURNING minute)\) INSERT INTO spent (.*) SELECT (.*) FROM p ON (.*)$", re.S)
 _DIALECT = (
     (re.compile(r"bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"), "INTEGER PRIMARY KEY AUTOINCREMENT"),
     (re.compile(r"\) (?:WITH \(fillfactor = \d+\)|PARTITION BY HASH \(session\))"), ")"),
     (re.compile(r"text\[\]"), "text"),
 )
-_CHUNKS_OF_MANY = """SELECT :id, :after, s.key, f.first_seq, f.codec, f.body FROM sessions s JOIN chunks f
-    ON f.session = s.key WHERE s.id = :id AND f.last_seq > :after ORDER BY f.last_seq LIMIT :p3"""
-_ANCHORS = """SELECT :id, :after, codec, body FROM chunks WHERE session = :id AND last_seq >= :after
+_CHUNKS_OF_MANY = """SELECT ?1, ?2, s.key, f.first_seq, f.codec, f.body FROM sessions s JOIN chunks f
+    ON f.session = s.key WHERE s.id = ?1 AND f.last_seq > ?2 ORDER BY f.last_seq LIMIT ?3"""
+_ANCHORS = """SELECT ?1, ?2, codec, body FROM chunks WHERE session = ?1 AND last_seq >= ?2
     ORDER BY last_seq LIMIT 1"""
 _BLOBS = """SELECT k.session, b.digest, b.data FROM session_blobs k JOIN blobs b USING (digest)
-    WHERE k.session = :id AND k.digest = :after"""
+    WHERE k.session = ?1 AND k.digest = ?2"""
 _PAIRED = (
     ("f.first_seq, f.codec, f.body FROM unnest($1", _CHUNKS_OF_MANY),
     ("CROSS JOIN LATERAL (SELECT codec, body FROM chunks", _ANCHORS),
     ("JOIN session_blobs k USING (session, digest)", _BLOBS),
 )
-"""Statements that join two lists of parameters, and what they select for one pair."""
+"""Statements that join two lists of parameters, and what they select for one pair and the parameters that follow."""
+_PARAMETER = re.compile(r"\?(\d+)")
+
+
+def count_parameters(text: str) -> int:
+    """Return how many parameters SQLite expects."""
+    return max((int(number) for number in _PARAMETER.findall(text)), default=0)
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,17 @@ class TranslatedStatement:
     """A statement that runs after it, and that the first one does not see."""
     columns: tuple[str, ...] = ()
     """The names of the parameters of an append."""
+    lists_folders: bool = False
+    """Its second column is a list."""
+
+    @cached_property
+    def count(self) -> int:
+        """The number of its parameters."""
+        return count_parameters(self.text)
+
+    @cached_property
+    def count_after(self) -> int:
+        return count_parameters(self.after)
 
 
 def _convert(text: str) -> str:
@@ -76,6 +99,7 @@ def _convert(text: str) -> str:
         text = text.replace(old, new)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
+    text = _ARGUMENT.sub(lambda match: f"?{int(match[1]) + SERVER_VALUES}", text)
     return _RETURNING.sub(lambda match: re.sub(r"\b\w\.", "", match[0]), text.strip())
 
 
@@ -95,14 +119,18 @@ def translate(query: str) -> TranslatedStatement:
         return TranslatedStatement(_convert(served[2]), True, after=_convert(served[1]))
     if "INSERT INTO chunks" in query and (append := _APPEND.search(query)) is not None:
         columns = tuple(name.strip() for name in append[1].split(","))
-        values = ", ".join(f":w_{name} AS {name}" for name in columns)
-        update = _convert(append[2]).replace("FROM w WHERE", f"FROM (SELECT {values}) AS w WHERE")
+        numbers = {name: number for number, name in enumerate(columns, SERVER_VALUES + 1)}
+        update = _ROW.sub(lambda match: f"?{numbers[match[1]]}", _convert(append[2]).replace("FROM w WHERE", "WHERE"))
         return TranslatedStatement(f"{update} RETURNING key, id, epoch, last_seq", True, "append", columns=columns)
     if (payment := _PAYMENT.match(query)) is not None:
-        insert = f"INSERT INTO spent {payment[2]} SELECT {payment[3]} FROM (SELECT :minute AS minute) WHERE true"
+        insert = f"INSERT INTO spent {payment[2]} SELECT {payment[3]} FROM (SELECT ?{_MINUTE} AS minute) WHERE true"
         return TranslatedStatement(_convert(payment[1]), True, "payment", after=_convert(f"{insert} ON {payment[4]}"))
     text = _convert(query)
-    return TranslatedStatement(text, not text.startswith(("SELECT", "WITH RECURSIVE")))
+    return TranslatedStatement(
+        text,
+        not text.startswith(("SELECT", "WITH RECURSIVE")),
+        lists_folders="folders" in query and query.startswith("SELECT name"),
+    )
 
 
 def schema_statements() -> list[str]:

@@ -82,6 +82,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._calls: deque[ScheduledCall] = deque()
         self._timers: list[tuple[float, int, ScheduledCall]] = []
         self._timer_count = 0
+        self.tasks: list[asyncio.Task[Any]] = []
+        """All tasks since the last reset."""
 
     def time(self) -> float:
         return self.now
@@ -98,7 +100,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return call
 
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
-        return self.call_at(self.now + delay, callback, *args, context=context)
+        when = self.now + delay
+        call = ScheduledCall(callback, args, copy_context() if context is None else context, when)
+        self._timer_count += 1
+        heappush(self._timers, (when, self._timer_count, call))
+        return call
+
+    def create_task(self, coro: Any, *, name: object = None, context: Context | None = None) -> Any:
+        task = asyncio.Task(coro, loop=self, name=None if name is None else str(name), context=context)
+        self.tasks.append(task)
+        return task
 
     def _run_once(self) -> None:
         """Run what is due until the loop is stopped, as the loop of asyncio does: calls that these make run the next
@@ -142,6 +153,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.now = _BEGIN
         self._calls.clear()
         self._timers.clear()
+        self.tasks.clear()
 
     def thaw(self, process: SimulatedProcess) -> None:
         """Let a frozen process run on."""
