@@ -11,6 +11,7 @@ import pytest
 import heald
 from heald.core.envelope import Event
 from heald.core.turn import Usage
+from heald.sessions.commit_clock import clock_of
 from heald.sessions.memory import MemoryStore
 from heald.sessions.news import News
 from heald.sessions.one_node import OneNodeStore
@@ -21,6 +22,7 @@ from heald.sessions.shared_store import NodeInfo, PostedCommand
 from heald.sessions.store_errors import StoreError
 from heald_server.access import usage_meters
 from heald_server.access.usage_meters import UsageMeters
+from heald_server.cluster import node as cluster_node
 from heald_server.cluster import node_tasks, store_placement
 from heald_server.cluster.node import ServerNode
 from heald_server.cluster.store_placement import StorePlacement
@@ -110,6 +112,24 @@ async def wait_until(store: FailingStore, name: str, calls: int) -> None:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_placement, "CLAIM_SECONDS", 0.01)
     monkeypatch.setattr(node_tasks, "RESTART_SECONDS", 0.01)
+
+
+class CrowdedStore(FailingStore):
+    """A store with three nodes."""
+
+    async def list_nodes(self) -> Sequence[NodeInfo]:
+        (node,) = await super().list_nodes()
+        return [node, *(NodeInfo(name=name, folders=(), room=1, version=node.version) for name in ("two", "three"))]
+
+
+async def test_the_pause_between_commits_knows_the_nodes_of_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_node, "HEARTBEAT_SECONDS", 0.01)
+    store = CrowdedStore()
+    clock = clock_of(asyncio.get_running_loop())
+    assert clock.nodes == 1
+    async with running_node(store):
+        await wait_until(store, "list_nodes", 2)
+        assert clock.nodes == 3
 
 
 @pytest.mark.parametrize("name", ["heartbeat", "claim_work", "read_commands", "read_many"])

@@ -108,7 +108,7 @@ async def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
 def _fix_pause(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Make all pauses alike, however busy the loop is."""
 
-    def pause_after(share: float) -> float:
+    def pause_after(share: float, nodes: int) -> float:
         return seconds
 
     monkeypatch.setattr("heald.sessions.commit_clock.pause_after", pause_after)
@@ -200,6 +200,23 @@ def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: floa
     commits: list[float] = []
     for number in range(sessions):
         clock.add(as_loop, lambda number=number: number)
+    loop.advance()
+    clock.add(as_loop, lambda: commits.append(loop.now))
+    loop.advance(0.9 * pause)
+    assert commits == []
+    loop.advance(0.2 * pause)
+    assert len(commits) == 1
+
+
+@pytest.mark.parametrize(
+    ("nodes", "share", "pause"),
+    [(2, FULL / 4, LONGEST_PAUSE / 2), (2, FULL / 2, LONGEST_PAUSE), (3, 1.0, LONGEST_PAUSE)],
+)
+def test_the_pause_grows_with_the_nodes_that_share_the_store(nodes: int, share: float, pause: float) -> None:
+    clock, loop, as_loop = _clock(share)
+    clock.nodes = nodes
+    commits: list[float] = []
+    clock.add(as_loop, lambda: None)
     loop.advance()
     clock.add(as_loop, lambda: commits.append(loop.now))
     loop.advance(0.9 * pause)

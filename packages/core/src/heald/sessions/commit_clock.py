@@ -3,8 +3,9 @@
 A commit costs a sync of the disk and a switch to another thread and back. So there is a pause between two commits, and
 the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The
 busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
-many sessions stream. Where many take part and the pause is worth it, their streams are read together too, just before
-the commit: what a delta would wait for in memory, it waits for in its socket.
+many sessions stream. Where several nodes share a store, each of them makes commits, so the work of a loop counts once
+for each node. Where many take part and the pause is worth it, their streams are read together too, just before the
+commit: what a delta would wait for in memory, it waits for in its socket.
 
 Sessions that nobody watches wait longer, and share that wait.
 """
@@ -30,9 +31,10 @@ _READING_TURNS = 3
 its task wakes and decodes."""
 
 
-def pause_after(share: float) -> float:
-    """Return the seconds between two commits, by the share of the last moments that was spent working."""
-    return LONGEST_PAUSE * min(share / FULL, 1.0)
+def pause_after(share: float, nodes: int = 1) -> float:
+    """Return the seconds between two commits, by the share of the last moments that was spent working and the number of
+    nodes that share the store."""
+    return LONGEST_PAUSE * min(share * nodes / FULL, 1.0)
 
 
 class CommitClock:
@@ -40,6 +42,8 @@ class CommitClock:
 
     def __init__(self, load: LoopLoad | None = None) -> None:
         self.load = load or LoopLoad()
+        self.nodes = 1
+        """The nodes that share the store of the sessions."""
         self._waiting: dict[Callable[[], object], None] = {}
         self._last = float("-inf")
         self._pause = 0.0  # after the last commit
@@ -90,7 +94,7 @@ class CommitClock:
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         waiting, self._waiting = self._waiting, {}
         self.load.measure(loop.time())
-        self._pause = pause_after(self.load.share)
+        self._pause = pause_after(self.load.share, self.nodes)
         self._is_scheduled = False
         reads = shared_reads(loop)
         if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:

@@ -1,9 +1,10 @@
 """A pool of connections that outlives restarts of the database server, and migrates the schema."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from time import monotonic
+from types import TracebackType
 from typing import Any, TypeVar
 
 from heald.sessions.store_errors import StoreError
@@ -22,6 +23,27 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 
 T = TypeVar("T")
+
+
+class _BorrowedConnection:
+    """A connection of a pool for the duration of a block."""
+
+    __slots__ = ("_borrowed", "_connection", "_pool")
+
+    def __init__(self, pool: "PostgresPool") -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> PostgresConnection:
+        self._borrowed = (await self._pool.open()).acquire()
+        self._connection = await self._borrowed.__aenter__()
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, TimeoutError):
+            self._connection.terminate()  # the pool would wait for the end of the query
+        await self._borrowed.__aexit__(kind, error, traceback)
 
 
 class PostgresPool:
@@ -83,16 +105,9 @@ class PostgresPool:
     async def execute(self, query: str, *arguments: object) -> None:
         await self.run(lambda connection: connection.execute(query, *arguments))
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[PostgresConnection]:
-        """Borrow a connection, without repeating anything."""
-        pool = await self.open()
-        async with pool.acquire() as connection:
-            try:
-                yield connection
-            except TimeoutError:
-                connection.terminate()  # the pool would wait for the end of the query
-                raise
+    def connection(self) -> "_BorrowedConnection":
+        """Borrow a connection for a block, without repeating anything."""
+        return _BorrowedConnection(self)
 
     async def close(self) -> None:
         self._closed = True

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 
 import msgspec
@@ -29,8 +30,26 @@ _LONGEST_PAUSE = 1.0
 _log = logging.getLogger("heald.store")
 
 
+@cache
 def _channel_of(schema: str) -> str:
     return f"heald_{sha256(schema.encode()).hexdigest()[:16]}"
+
+
+@cache
+def _with_notice(statement: str, channel: str) -> str:
+    """Add to the statement that stores appends one notice for each part of them."""
+    head, _, rest = statement.rpartition("SELECT id, key FROM h")
+    return f"""{head.rstrip()}, n AS (
+    SELECT pg_notify('{channel}', json_build_object(
+               'e', json_agg(json_build_array(id, last_seq, epoch)),
+               'd', coalesce(json_agg(json_build_array(id, last_seq, before + 1, rows)) FILTER (WHERE carried), '[]')
+           )::text)
+    FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch, before, carried, part,
+                 CASE WHEN carried THEN key || E'\\n' || convert_from(body, 'UTF8') END AS rows
+          FROM h WHERE body IS NOT NULL AND part <> {NO_NOTICE}) AS appended
+    GROUP BY part
+)
+SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
 
 
 class _UnusableAddress(Exception):
@@ -56,18 +75,7 @@ class PostgresNews:
         return _channel_of(self._pool.schema)
 
     def with_notice(self, statement: str, schema: str) -> str:
-        head, _, rest = statement.rpartition("SELECT id, key FROM h")
-        return f"""{head.rstrip()}, n AS (
-    SELECT pg_notify('{_channel_of(schema)}', json_build_object(
-               'e', json_agg(json_build_array(id, last_seq, epoch)),
-               'd', coalesce(json_agg(json_build_array(id, last_seq, before + 1, rows)) FILTER (WHERE carried), '[]')
-           )::text)
-    FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch, before, carried, part,
-                 CASE WHEN carried THEN key || E'\\n' || convert_from(body, 'UTF8') END AS rows
-          FROM h WHERE body IS NOT NULL AND part <> {NO_NOTICE}) AS appended
-    GROUP BY part
-)
-SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
+        return _with_notice(statement, _channel_of(schema))
 
     async def publish_after_commit(self, appended: Sequence[Appended], carried: Iterable[CarriedRows]) -> None:
         """Do nothing: the statement has sent the notice."""

@@ -12,6 +12,7 @@ from time import monotonic
 
 from heald.core.errors import HealdError
 from heald.core.json import encode
+from heald.sessions.commit_clock import clock_of
 from heald.sessions.news import News
 from heald.sessions.session import Session
 from heald.sessions.session_info import SessionInfo
@@ -96,7 +97,6 @@ class ServerNode:
         self._beat: float | None = None
         self._tick = 0.0
         self._end_support: Callable[[], None] = lambda: None
-        self._nodes = 1
         self._draining = False
         self._stale: dict[str, int] = {}  # sessions that are watched here, and the ends of their logs
         self._on_commands, self._on_events = asyncio.Event(), asyncio.Event()
@@ -221,8 +221,9 @@ class ServerNode:
                     await self._send_heartbeat()
                 beats += 1
                 if beats % 5 == 0:
-                    self._nodes = len(await self._store.list_nodes())
-                    if self._nodes > 1:
+                    nodes = len(await self._store.list_nodes())
+                    clock_of(asyncio.get_running_loop()).nodes = max(nodes, 1)
+                    if nodes > 1:
                         await self._sessions.close_idle(IDLE_SECONDS)
                 if beats % _THIN_BEATS == 0 and self._keep_deltas is not None and self._on_thinned.is_set():
                     self._on_thinned.clear()
