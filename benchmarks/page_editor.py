@@ -1,136 +1,507 @@
-"""A scripted model that polishes drafts: it follows the differences that the request names, and keeps what helps.
+"""A scripted model that polishes drafts well: it knows the page that the picture shows.
 
-It sees what a careful person sees in the picture: where text is, and that a place without text is a drawing. Words,
-colours and places of text are corrected in the markup; a place without text that looks different is cut out of the
-picture. Then it compares, and takes its edits back if the page is no closer to the picture.
+It renders the draft and the reference beside each other, and computes what differs: words, colours, fonts, sizes and
+places of texts, texts that are missing or should not be there, and drawings. Each kind of correction is kept if the
+page then scores higher. What is kept is written as one call of `edit_file`, after `extract_assets` for the drawings,
+which are cut out of the picture; then the page is compared once more.
 """
 
-import re
-from collections.abc import Sequence
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from html import escape
-from typing import NamedTuple
+from pathlib import Path
 
-from heald.core.messages import Message, Text, ToolResult
-from heald.providers.scripted import Script, ScriptedCall, ScriptedRequest
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from heald.providers.base import OnEvent
+from heald.providers.scripted import Script, ScriptDecoder, ScriptedRequest
 from heald.testing import ScriptedModel
+from heald_studio.browser.browser import shared_browser
+from heald_studio.browser.page import MOBILE, ORIGIN, Rendering, Viewport, serve_files
+from heald_studio.browser.render import RenderRequest, render_page
+from heald_studio.browser.tab import Tab
+from heald_studio.score.page_image import PageImage, decode_pixels
+from heald_studio.score.score import score
+from heald_studio.score.scoring import render_project
+from heald_studio.stacks.stack import Stack
 
 Box = tuple[float, float, float, float]
+Files = Mapping[str, bytes]
+_PROBE = (Path(__file__).parent / "page_texts.js").read_text("utf-8").partition("\n")[2].rstrip()
 _PAGE = "index.html"
-_SHORTEST = 6  # characters of the text that an edit is anchored at
-_SMALLEST, _LEAST = 12, 80  # the side of a place that is cut out, and its pixels that differ
-_MOST_CUTS = 2
-_SCORE = re.compile(r"Score ([\d.]+) of 1")
-_FILE = re.compile(r'<file path="index\.html">\n(.*?)\n?</file>', re.DOTALL)
-_WORDS = re.compile(r"^- “([^”…]+)” reads “([^”…]+)”\.", re.MULTILINE)
-_COLOUR = re.compile(r"^- “([^”]+)” is #\w+ instead of (#\w+)\.", re.MULTILINE)
-_PLACE = re.compile(
-    r"^- “([^”]+)” is (?:(\d+) px too far (right|left))?(?: and )?(?:(\d+) px too (low|high))?\. \[", re.MULTILINE
-)
-_REGION = re.compile(r"^- ([\d,]+) of [\d,]+ pixels differ.*\[(\d+), (\d+), (\d+), (\d+)\]$", re.MULTILINE)
+_ALIKE = 0.55  # the likeness of a text that was misread
+_FAR = 200.0  # pixels; a text so far away loses half a likeness
+_LEAST_MOVE = 0.75  # pixels
+_LEAST_GAIN = 0.0002  # of the score, for which a correction is worth its tokens
+_DIFFERENT = 8.0  # the mean difference of the pixels of a drawing, of 255 levels
+_LEAST_OVERLAP = 0.5  # of two boxes that are the same one
+_SMALLEST = 6  # pixels, the side of a drawing
+_CELL = 16  # pixels
+_MOST_TRIES = 24  # corrections of a kind that are tried one by one
 
 
-class Edit(NamedTuple):
+class ShownText(msgspec.Struct, frozen=True, rename="camel"):
+    """A text node of a page with its place and its style."""
+
+    text: str
+    box: Box
+    line: Box
+    """Its first line."""
+    lines: int
+    colour: str
+    size: float
+    weight: int
+    slant: str
+    family: str
+    is_alone: bool
+    """Whether its element has nothing else in it."""
+    is_inline: bool
+    selectors: list[tuple[str, list[int]]]
+    """Selectors of its element, each with the numbers of all texts that it selects."""
+
+
+class PaintedBox(msgspec.Struct, frozen=True, rename="camel"):
+    """An element with a background, a border or a shadow."""
+
+    box: Box
+    background: str
+    borders: list[str]
+    """At the top, right, bottom and left."""
+    radius: str
+    shadow: str
+    is_inline: bool
+    selectors: list[tuple[str, list[int]]]
+
+
+class PageProbe(msgspec.Struct, frozen=True):
+    texts: list[ShownText]
+    boxes: list[PaintedBox]
+    drawings: list[Box]
+
+
+class Edit(msgspec.Struct, frozen=True):
     old_text: str
     new_text: str
 
 
-class PageEditor:
-    """Edits one draft. `texts` are the places of the text in the picture, which has `ratio` pixels for a CSS pixel."""
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """Corrections of a draft, as far as they are known."""
 
-    def __init__(self) -> None:
-        self.texts: Sequence[Box] = ()
-        self.ratio = 1.0
-        self._score = 0.0
-        self._edits: list[Edit] = []
+    words: tuple[Edit, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Declarations by selector."""
+    elements: tuple[str, ...] = ()
+    """Elements at the end of the body."""
+    cuts: tuple[Box, ...] = ()
+    """The places of drawings, in CSS pixels."""
 
-    def model(self, name: str) -> ScriptedModel:
-        return ScriptedModel([self._correct, self._compare, self._decide, "Done."], name=name, piece=400)
+    def merge(self, other: "Corrections") -> "Corrections":
+        rules = dict(self.rules)
+        for selector, style in other.rules.items():
+            rules[selector] = f"{rules[selector]};{style}" if selector in rules else style
+        words, elements = (*self.words, *other.words), (*self.elements, *other.elements)
+        return Corrections(words, rules, elements, (*self.cuts, *other.cuts))
 
-    def _correct(self, request: ScriptedRequest) -> Script:
-        asked = "".join(block.text for block in request.messages[-1].content if isinstance(block, Text))
-        source, scored = _FILE.search(asked), _SCORE.search(asked)
-        if source is None or scored is None:
-            return "There is nothing to correct."
-        page, self._score = source[1], float(scored[1])
-        self._edits = [*_word_edits(page, asked), *_style_edits(page, asked)]
-        cuts = self._cuts(asked)
-        calls: list[ScriptedCall] = []
-        if cuts:
-            assets = [{"name": f"cut{number}", "box": list(box)} for number, box in enumerate(cuts)]
-            calls.append(ScriptedModel.call("extract_assets", assets=assets))
-            self._edits.append(Edit("</body>", "".join(self._picture(*cut) for cut in enumerate(cuts)) + "</body>"))
-        if not self._edits:
-            return "There is nothing to correct."
-        return [*calls, self._call(self._edits)]
+    def edits(self) -> list[Edit]:
+        selectors: dict[str, list[str]] = {}
+        for selector, declarations in self.rules.items():
+            selectors.setdefault(declarations, []).append(selector)
+        sheet = "".join(f"{','.join(names)}{{{style}}}" for style, names in selectors.items())
+        edits = list(self.words)
+        if sheet:
+            edits.append(Edit("</head>", f"<style>{sheet}</style></head>"))
+        content = "".join((*self.elements, *(_picture(number, cut) for number, cut in enumerate(self.cuts))))
+        return [*edits, Edit("</body>", f"{content}</body>")] if content else edits
 
-    def _compare(self, _: ScriptedRequest) -> Script:
-        return ScriptedModel.call("compare_with_target")
 
-    def _decide(self, request: ScriptedRequest) -> Script:
-        """Take the edits back if they did not help."""
-        scored = _SCORE.search(_last_result(request.messages))
-        if scored is not None and float(scored[1]) >= self._score:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The page as far as it is corrected: its source, what is on it, and its picture."""
+
+    page: str
+    probe: PageProbe
+    picture: bytes
+
+
+class PageEditor(ScriptedModel):
+    """Polishes one draft. `reference` are the files of the page that the picture shows, `files` those of the draft."""
+
+    def __init__(self, name: str, stack: Stack, reference: Files, target: bytes, window: Viewport) -> None:
+        super().__init__([], name=name, piece=400)
+        self._stack = stack
+        self._reference = reference
+        self._target = target
+        self._pixels = decode_pixels(target)
+        self._window = window
+        self._ratio = self._pixels.shape[1] / window.width
+        self.draft_score = 0.0
+        self.read_draft: asyncio.Future[Callable[[], Awaitable[Files]]] = asyncio.get_running_loop().create_future()
+        """Reads the files of the variant, once it is there."""
+
+    def next_script(self, request: ScriptedRequest) -> Script:
+        self.requests.append(request)
+        return ""
+
+    async def play(self, decoder: ScriptDecoder, script: Script, on_event: OnEvent) -> None:
+        await super().play(decoder, await self._next_turn(), on_event)
+
+    async def _next_turn(self) -> Script:
+        if len(self.requests) == 2:
+            return ScriptedModel.call("compare_with_target")
+        if len(self.requests) > 2:
             return "Done."
-        return [self._call([Edit(edit.new_text, edit.old_text) for edit in reversed(self._edits)])]
+        corrections = await self.correct(await (await self.read_draft)())
+        edits = corrections.edits()
+        if not edits:
+            return "Nothing differs."
+        boxes = [[round(side * self._ratio) for side in cut] for cut in corrections.cuts]
+        assets = [{"name": f"cut{number}", "box": box} for number, box in enumerate(boxes)]
+        call = ScriptedModel.call("edit_file", path=_PAGE, edits=[msgspec.to_builtins(edit) for edit in edits])
+        return [ScriptedModel.call("extract_assets", assets=assets), call] if assets else call
 
-    def _cuts(self, asked: str) -> list[tuple[int, int, int, int]]:
-        """Return the places to cut out of the picture: the largest that differ and have no text."""
-        cuts: list[tuple[int, int, int, int]] = []
-        for area, *sides in _REGION.findall(asked):
-            x, y, width, height = map(int, sides)
-            is_large = int(area.replace(",", "")) >= _LEAST and min(width, height) >= _SMALLEST
-            if is_large and not any(_overlap((x, y, width, height), text) for text in self.texts):
-                cuts.append((x, y, width, height))
-        return cuts[:_MOST_CUTS]
+    async def correct(self, draft: Files) -> Corrections:
+        """Return the corrections that bring the draft closer to the page of the picture."""
+        goal, _ = await self._probe(self._reference)
+        kept = Corrections()
+        self.draft_score = best = await self._score(draft, kept)
+        for compute in (_words, _styles, _box_styles, _places, _box_places, _extra, _missing, self._drawings):
+            page = self._apply(draft, kept)
+            probe, picture = await self._probe(page)
+            candidates = compute(Draft(page[_PAGE].decode(), probe, picture), goal)[:_MOST_TRIES]
+            together = kept
+            for candidate in candidates:
+                together = together.merge(candidate)
+            figure = await self._score(draft, together) if candidates else 0.0
+            if figure > best + _LEAST_GAIN:
+                best, kept = figure, together
+            elif len(candidates) > 1:
+                for candidate in candidates:
+                    figure = await self._score(draft, kept.merge(candidate))
+                    if figure > best + _LEAST_GAIN:
+                        best, kept = figure, kept.merge(candidate)
+        return kept
 
-    def _picture(self, number: int, box: tuple[int, int, int, int]) -> str:
-        x, y, width, _ = (f"{side / self.ratio:g}px" for side in box)
-        return f'<img src="assets/cut{number}.png" alt="" style="position:absolute;left:{x};top:{y};width:{width}">'
+    async def _score(self, draft: Files, corrections: Corrections) -> float:
+        return await self.score(self._apply(draft, corrections))
 
-    def _call(self, edits: Sequence[Edit]) -> ScriptedCall:
-        return ScriptedModel.call("edit_file", path=_PAGE, edits=[edit._asdict() for edit in edits])
+    async def score(self, files: Files) -> float:
+        """Score a page against the reference itself: its texts are known, and need not be read in the picture."""
+        pages = [await self._render(self._reference), await self._render(files)]
+        compared = await asyncio.to_thread(score, *(PageImage.of(page) for page in pages))
+        return compared.overall
+
+    async def _render(self, files: Files) -> Rendering:
+        return await render_project(self._stack, files, self._window, mobile=self._window is MOBILE)
+
+    async def _probe(self, files: Files) -> tuple[PageProbe, bytes]:
+        async def work(tab: Tab, request: RenderRequest) -> tuple[PageProbe, bytes]:
+            rendering = await render_page(tab, request)
+            return msgspec.convert(await tab.evaluate(_PROBE), PageProbe, strict=False), rendering.picture
+
+        request = RenderRequest(ORIGIN, self._window, mobile=self._window is MOBILE)
+        return await shared_browser().examine(serve_files(files), request, work)
+
+    def _apply(self, draft: Files, corrections: Corrections) -> dict[str, bytes]:
+        """Return the files as the tools of the studio would leave them."""
+        page = draft[_PAGE].decode()
+        for edit in corrections.edits():
+            page = page.replace(edit.old_text, edit.new_text, 1)
+        return {**draft, _PAGE: page.encode(), **dict(self._cut(corrections.cuts))}
+
+    def _cut(self, cuts: Sequence[Box]) -> Iterable[tuple[str, bytes]]:
+        for number, cut in enumerate(cuts):
+            x, y, width, height = (round(side * self._ratio) for side in cut)
+            buffer = io.BytesIO()
+            Image.fromarray(self._pixels[y : y + height, x : x + width]).save(buffer, "PNG")
+            yield f"assets/cut{number}.png", buffer.getvalue()
+
+    def _drawings(self, draft: Draft, goal: PageProbe) -> list[Corrections]:
+        """Return the drawings and other places without text that look different, as cuts of the picture."""
+        pixels = decode_pixels(draft.picture)
+        height, width = (min(sides) for sides in zip(self._pixels.shape[:2], pixels.shape[:2], strict=True))
+        difference = np.abs(self._pixels[:height, :width].astype(int) - pixels[:height, :width].astype(int)).mean(
+            axis=2
+        )
+        places = [*goal.drawings, *(_box(area, self._ratio) for area in _areas(difference))]
+        cuts: list[tuple[float, Box]] = []
+        for place in places:
+            x, y, across, down = (round(side * self._ratio) for side in place)
+            part = difference[y : y + down, x : x + across]
+            is_free = not any(_overlap(place, text.box) for text in goal.texts)
+            if min(across, down) >= _SMALLEST and part.size and is_free and float(part.mean()) >= _DIFFERENT:
+                cuts.append((float(part.sum()), place))
+        boxes: list[Box] = []
+        for _, place in sorted(cuts, reverse=True):
+            if not any(_overlap(place, other) for other in boxes):
+                boxes.append(place)
+        return [Corrections(cuts=(place,)) for place in boxes]
 
 
-def _word_edits(page: str, asked: str) -> list[Edit]:
-    pairs = [(escape(wrong, quote=False), escape(right, quote=False)) for right, wrong in _WORDS.findall(asked)]
-    return [Edit(wrong, right) for wrong, right in pairs if page.count(wrong) == 1]
-
-
-def _style_edits(page: str, asked: str) -> list[Edit]:
-    """Give the elements of misplaced and miscoloured text a style."""
-    styles: dict[str, list[str]] = {}
-    for words, colour in _COLOUR.findall(asked):
-        styles.setdefault(words, []).append(f"color:{colour}")
-    for words, across, side, down, edge in _PLACE.findall(asked):
-        moves = ["position:relative"] if across or down else []
-        moves += [f"left:{'-' if side == 'right' else ''}{across}px"] if across else []
-        moves += [f"top:{'-' if edge == 'low' else ''}{down}px"] if down else []
-        styles.setdefault(words, []).extend(moves)
-    edits: list[Edit] = []
-    for words, declarations in styles.items():
-        anchor = _anchor(page, escape(words.rstrip("…"), quote=False))
-        if anchor and declarations:
-            edits.append(Edit(anchor, f' style="{";".join(declarations)}"{anchor}'))
+def _words(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    edits: list[Corrections] = []
+    for text, other in _pairs(draft.probe, goal):
+        wrong, right = escape(text.text, quote=False), escape(other.text, quote=False)
+        if wrong != right and len(wrong) > 1 and draft.page.count(wrong) == 1:
+            edits.append(Corrections(words=(Edit(wrong, right),)))
     return edits
 
 
-def _anchor(page: str, words: str) -> str:
-    """Return the shortest beginning of a text, behind its tag, that the page has once; empty if there is none."""
-    for size in range(min(_SHORTEST, len(words)), len(words) + 1):
-        anchor = f">{words[:size]}"
-        if page.count(anchor) == 1:
-            tag = page[page.rfind("<", 0, page.index(anchor)) : page.index(anchor)]
-            return "" if "style=" in tag or tag.startswith("</") else anchor
-    return ""
+def _styles(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    styles: dict[str, list[int]] = {}
+    for text, other in _pairs(draft.probe, goal):
+        style = _style(text, other)
+        if style:
+            styles.setdefault(style, []).append(draft.probe.texts.index(text))
+    return _rules(draft.probe.texts, styles)
+
+
+def _places(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    moves: dict[str, list[int]] = {}
+    for text, other in _pairs(draft.probe, goal):
+        move = (other.line[0] - text.line[0], _middle(other.line) - _middle(text.line))
+        if text.is_alone and max(map(abs, move)) >= _LEAST_MOVE:
+            moves.setdefault(_move(move, is_inline=text.is_inline), []).append(draft.probe.texts.index(text))
+    return _rules(draft.probe.texts, moves)
+
+
+def _box_styles(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    styles: dict[str, list[int]] = {}
+    for at, other in _box_pairs(draft.probe, goal):
+        box = draft.probe.boxes[at]
+        parts: list[str] = []
+        if box.background != other.background:
+            parts.append(f"background:{other.background or 'none'}!important")
+        if box.borders != other.borders:
+            parts += _borders(other.borders)
+        if box.radius != other.radius:
+            parts.append(f"border-radius:{other.radius}!important")
+        if box.shadow != other.shadow:
+            parts.append(f"box-shadow:{other.shadow or 'none'}!important")
+        if parts:
+            styles.setdefault(";".join(parts), []).append(at)
+    return _rules(draft.probe.boxes, styles)
+
+
+def _box_places(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    """Return sizes of boxes, and places of those without text."""
+    styles: dict[str, list[int]] = {}
+    for at, other in _box_pairs(draft.probe, goal):
+        box = draft.probe.boxes[at]
+        parts: list[str] = []
+        for name, side in (("width", 2), ("height", 3)):
+            if abs(box.box[side] - other.box[side]) >= _LEAST_MOVE and not box.is_inline:
+                parts.append(f"{name}:{round(other.box[side], 1):g}px!important")
+        if parts:
+            parts += ["box-sizing:border-box", "max-width:none"]
+        move = (other.box[0] - box.box[0], other.box[1] - box.box[1])
+        has_text = any(_overlap(box.box, text.box) for text in draft.probe.texts)
+        if not has_text and max(map(abs, move)) >= _LEAST_MOVE:
+            parts.append(_move(move, is_inline=box.is_inline))
+        if parts:
+            styles.setdefault(";".join(parts), []).append(at)
+    return _rules(draft.probe.boxes, styles)
+
+
+def _extra(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    """Return rules that hide texts and boxes that the picture does not show."""
+    paired = {id(text) for text, _ in _pairs(draft.probe, goal)}
+    texts = [at for at, text in enumerate(draft.probe.texts) if id(text) not in paired and text.is_alone]
+    numbers = {at for at, _ in _box_pairs(draft.probe, goal)}
+    boxes = [
+        at
+        for at, box in enumerate(draft.probe.boxes)
+        if at not in numbers and not any(_overlap(box.box, text.box) for text in draft.probe.texts)
+    ]
+    return [
+        *_rules(draft.probe.texts, {"visibility:hidden": texts}),
+        *_rules(draft.probe.boxes, {"visibility:hidden": boxes}),
+    ]
+
+
+def _missing(draft: Draft, goal: PageProbe) -> list[Corrections]:
+    """Return elements for texts, and for boxes without text, that the page does not have."""
+    paired = {id(other) for _, other in _pairs(draft.probe, goal)}
+    boxes = {id(other) for _, other in _box_pairs(draft.probe, goal)}
+    empty = [
+        box
+        for box in goal.boxes
+        if id(box) not in boxes and not any(_overlap(box.box, text.box) for text in goal.texts)
+    ]
+    elements = [*map(_box_element, empty), *(_element(text) for text in goal.texts if id(text) not in paired)]
+    return [Corrections(elements=(element,)) for element in elements]
+
+
+def _rules(members: Sequence[ShownText | PaintedBox], styles: Mapping[str, Sequence[int]]) -> list[Corrections]:
+    return [Corrections(rules=dict.fromkeys(_cover(members, at), style)) for style, at in styles.items() if at]
+
+
+def _move(move: tuple[float, float], *, is_inline: bool) -> str:
+    x, y = (f"{round(side, 1) if abs(side) >= _LEAST_MOVE else 0:g}px" for side in move)
+    return f"position:relative;left:{x};top:{y}" if is_inline else f"translate:{x} {y}"
+
+
+def _borders(borders: Sequence[str]) -> Iterable[str]:
+    if len(set(borders)) == 1:
+        yield f"border:{borders[0]}!important"
+        return
+    for side, border in zip(("top", "right", "bottom", "left"), borders, strict=True):
+        yield f"border-{side}:{border}!important"
+
+
+def _box_pairs(probe: PageProbe, goal: PageProbe) -> list[tuple[int, PaintedBox]]:
+    """Return the boxes of the page, by number, with those of the goal that overlap them most."""
+    candidates: list[tuple[float, int, int]] = []
+    for at, box in enumerate(probe.boxes):
+        for number, other in enumerate(goal.boxes):
+            overlap = _intersection_over_union(box.box, other.box)
+            if overlap >= _LEAST_OVERLAP:
+                candidates.append((-overlap, at, number))
+    boxes: set[int] = set()
+    others: set[int] = set()
+    pairs: list[tuple[int, PaintedBox]] = []
+    for _, at, number in sorted(candidates):
+        if at not in boxes and number not in others:
+            boxes.add(at)
+            others.add(number)
+            pairs.append((at, goal.boxes[number]))
+    return pairs
+
+
+def _areas(difference: NDArray[np.float64]) -> Iterable[tuple[int, int, int, int]]:
+    """Yield the places that look different, as left, top, width and height, joined where they are near."""
+    rows, columns = -(-difference.shape[0] // _CELL), -(-difference.shape[1] // _CELL)
+    cells = {
+        (row, column)
+        for row in range(rows)
+        for column in range(columns)
+        if difference[row * _CELL : (row + 1) * _CELL, column * _CELL : (column + 1) * _CELL].mean() >= _DIFFERENT
+    }
+    while cells:
+        group = [cells.pop()]
+        for row, column in group:
+            near = {(row + down, column + across) for down in (-1, 0, 1) for across in (-1, 0, 1)} & cells
+            cells -= near
+            group.extend(near)
+        top, left = min(row for row, _ in group), min(column for _, column in group)
+        bottom, right = max(row for row, _ in group) + 1, max(column for _, column in group) + 1
+        yield left * _CELL, top * _CELL, (right - left) * _CELL, (bottom - top) * _CELL
+
+
+def _box(area: tuple[int, int, int, int], ratio: float) -> Box:
+    x, y, width, height = (side / ratio for side in area)
+    return x, y, width, height
+
+
+def _pairs(probe: PageProbe, goal: PageProbe) -> list[tuple[ShownText, ShownText]]:
+    """Return the texts of the page with those of the goal, the ones that are most alike and nearest first."""
+    candidates: list[tuple[float, int, int]] = []
+    for at, text in enumerate(probe.texts):
+        for number, other in enumerate(goal.texts):
+            likeness = 1.0 if text.text == other.text else _likeness(text.text, other.text)
+            if likeness >= _ALIKE:
+                far = abs(text.line[0] - other.line[0]) + abs(_middle(text.line) - _middle(other.line))
+                candidates.append((min(far / _FAR, 1.0) / 2 - likeness, at, number))
+    texts: set[int] = set()
+    others: set[int] = set()
+    pairs: list[tuple[ShownText, ShownText]] = []
+    for cost, at, number in sorted(candidates):
+        if cost < -_ALIKE / 2 and at not in texts and number not in others:
+            texts.add(at)
+            others.add(number)
+            pairs.append((probe.texts[at], goal.texts[number]))
+    return pairs
+
+
+def _likeness(text: str, other: str) -> float:
+    matcher = SequenceMatcher(None, text, other, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0
+
+
+def _style(text: ShownText, other: ShownText) -> str:
+    """Return the declarations that give a text the style of another one."""
+    parts: list[str] = []
+    if text.colour != other.colour:
+        parts.append(f"color:{other.colour}!important")
+    has_other_width = text.text == other.text and abs(text.line[2] - other.line[2]) > max(1.0, 0.01 * other.line[2])
+    if text.weight != other.weight and (text.weight >= 600) != (other.weight >= 600):
+        parts.append(f"font-weight:{other.weight}!important")
+    if text.slant != other.slant:
+        parts.append(f"font-style:{other.slant}!important")
+    if has_other_width and text.lines == other.lines:
+        if abs(text.size - other.size) > 0.2:
+            parts.append(f"font-size:{other.size:g}px!important")
+        if text.family.split(",")[0] != other.family.split(",")[0]:
+            parts.append(f"font-family:{other.family.replace(chr(34), chr(39))}!important")
+    if text.lines > other.lines == 1:
+        parts.append("white-space:nowrap")
+    return ";".join(parts)
+
+
+def _cover(members: Sequence[ShownText | PaintedBox], numbers: Sequence[int]) -> list[str]:
+    """Return selectors of these members and no others: each selects as many as possible, with few letters."""
+    rest = set(numbers)
+    selectors: list[str] = []
+    while rest:
+        candidates = [
+            (len(selector) / len(rest.intersection(matches)), selector, matches)
+            for number in rest
+            for selector, matches in members[number].selectors
+            if rest.intersection(matches) and set(matches) <= set(numbers)
+        ]
+        if not candidates:
+            break
+        _, selector, matches = min(candidates)
+        selectors.append(selector)
+        rest -= set(matches)
+    return selectors
+
+
+def _element(text: ShownText) -> str:
+    x, y, width, height = text.line
+    style = (
+        f"position:absolute;left:{x:.0f}px;top:{y:.0f}px;width:{max(width, text.box[2]) + 2:.0f}px;color:{text.colour}"
+    )
+    slant = "italic " if text.slant == "italic" else ""
+    font = f"font:{slant}{text.weight} {text.size:g}px/{height:g}px {text.family.replace(chr(34), chr(39))}"
+    return f'<span style="{style};{font}">{escape(text.text, quote=False)}</span>'
+
+
+def _box_element(box: PaintedBox) -> str:
+    x, y, width, height = box.box
+    style = f"position:absolute;box-sizing:border-box;left:{x:g}px;top:{y:g}px;width:{width:g}px;height:{height:g}px"
+    parts = [style, f"background:{box.background}" if box.background else "", *_borders(box.borders)]
+    parts += [
+        "" if box.radius == "0px" else f"border-radius:{box.radius}",
+        f"box-shadow:{box.shadow}" if box.shadow else "",
+    ]
+    text = ";".join(part for part in parts if part and part != "border:0!important").replace("!important", "")
+    return f'<i style="{escape(text)}"></i>'
+
+
+def _picture(number: int, box: Box) -> str:
+    x, y, width, _ = (f"{side:g}px" for side in (round(side, 1) for side in box))
+    return f'<img src="assets/cut{number}.png" alt="" style="position:absolute;left:{x};top:{y};width:{width}">'
+
+
+def _middle(box: Box) -> float:
+    return box[1] + box[3] / 2
+
+
+def _intersection_over_union(first: Box, second: Box) -> float:
+    across = min(first[0] + first[2], second[0] + second[2]) - max(first[0], second[0])
+    down = min(first[1] + first[3], second[1] + second[3]) - max(first[1], second[1])
+    common = max(across, 0.0) * max(down, 0.0)
+    return common / (first[2] * first[3] + second[2] * second[3] - common) if common else 0.0
 
 
 def _overlap(first: Box, second: Box) -> bool:
     across = min(first[0] + first[2], second[0] + second[2]) - max(first[0], second[0])
     down = min(first[1] + first[3], second[1] + second[3]) - max(first[1], second[1])
     return across > 0 and down > 0
-
-
-def _last_result(messages: Sequence[Message]) -> str:
-    results = [block for message in messages for block in message.content if isinstance(block, ToolResult)]
-    content = results[-1].content if results else []
-    return content if isinstance(content, str) else "".join(part.text for part in content if isinstance(part, Text))
