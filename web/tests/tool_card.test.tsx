@@ -1,6 +1,7 @@
 import { Conversation, fold, type LogEvent, type ToolItem } from "@heald/client";
 import { expect, test } from "vitest";
-import { signOf, summaryOf } from "../src/chat/tool_card";
+import { statusWords } from "../src/chat/thread";
+import { growingText, signOf, summaryOf } from "../src/chat/tool_card";
 
 interface Call {
   name?: string;
@@ -55,4 +56,19 @@ test("a finished card keeps its path", () => {
 test("a result that is an error has failed, whatever its status", () => {
   const [, over] = cards({ name: "fetch", input: {}, executing: "Fetch a page", result: { is_error: true, summary: "404" } });
   expect(signOf(over)).toEqual(["alert", "failed"]);
+});
+
+test("a file that is being written is shown as it will be, and the agent is writing", () => {
+  const event = (seq: number, type: string, data: object) => ({ seq, id: `e${seq}`, session: "s", exchange: "x", type, layer: "stream", time: seq, epoch: 1, data }) as unknown as LogEvent;
+  const json = '{"path":"index.html","content":"<p class=\\"card\\">A \\\\ B</p>\\n<p>';
+  const state = [
+    event(1, "exchange_request", {}),
+    event(2, "conversation_thinking", {}),
+    event(3, "tool_use_content_block_start", { index: 0, block: "b", id: "c", name: "create_file" }),
+    event(4, "input_json_delta", { index: 0, block: "b", partial_json: json }),
+  ].reduce(fold, new Conversation("s"));
+  const item = state.transcript.items.find((candidate) => candidate.kind === "tool") as ToolItem;
+  expect(growingText(item)).toContain('<p class="card">A \\ B</p>\n<p>');
+  expect(growingText({ ...item, phase: "running", output: 'a \\" b' })).toBe('a \\" b');
+  expect(statusWords(state)).toBe("Writing");
 });

@@ -111,6 +111,8 @@ export const WORDS: Record<SessionStatus, string> = {
 /** What the agent does. A call of a client is nothing that the reader of the page could decide. */
 export function statusWords(conversation: Conversation): string {
   if (conversation.nextAttempt !== null) return texts.waitingForAttempt(conversation.nextAttempt.number);
+  const last = conversation.transcript.items.at(-1);
+  if (conversation.status === "thinking" && last?.kind === "tool" && last.phase === "writing") return texts.writing;
   const waitsForClient = conversation.clientCalls.size > 0 && conversation.approvals.size + conversation.questions.size === 0;
   return conversation.status === "waiting" && waitsForClient ? texts.waitingForAClient : WORDS[conversation.status];
 }

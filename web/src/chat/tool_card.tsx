@@ -123,14 +123,19 @@ function Decision({ item }: { item: ToolItem }) {
   );
 }
 
-/** The last lines of what still arrives: the arguments, then the output. */
+/** The last lines of what still arrives: the arguments, which are JSON, then the output. */
+export function growingText(item: ToolItem): string {
+  if (item.phase === "running") return item.output.slice(-SEEN);
+  if (item.phase !== "writing") return "";
+  return item.json.slice(-SEEN).replace(/\\(n|["\\])/g, (_, sign) => (sign === "n" ? "\n" : sign));
+}
+
 function Growing({ item }: { item: ToolItem }) {
-  const writing = item.phase === "writing" && item.json !== "";
-  const text = writing ? item.json : item.phase === "running" ? item.output : "";
+  const text = growingText(item);
   if (text === "") return null;
   return (
     <pre className="tool-growing" aria-hidden="true">
-      {plain(text.slice(-SEEN).replaceAll("\\n", "\n"))}
+      {plain(text)}
     </pre>
   );
 }

@@ -156,7 +156,7 @@ export function ChangeBox({ project, version, session, selected, focus = 0, onCl
         }
       >
         <ModelChoice models={models} usual={inherited} chosen={chosenModels} onChange={onModels} automatic={pageTexts.asThisVariant} above />
-        <label className="row variants-count">
+        <label className="row">
           <span className="faint">{pageTexts.variants}</span>
           <select className="select small" value={variants} onChange={(event) => setChosen(Number(event.target.value))}>
             {[1, 2, 3, 4].map((count) => (

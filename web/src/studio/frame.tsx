@@ -30,7 +30,7 @@ export type PreviewMessage =
   | { heald: "ready" }
   | { heald: "view"; question: number; view: ViewState }
   | { heald: "restored" }
-  | { heald: "drafted" }
+  | { heald: "drafted"; work: number }
   | { heald: "page"; path: string; missing: boolean }
   | { heald: "outside"; address: string }
   | { heald: "empty" };
@@ -68,8 +68,6 @@ interface Props {
   /** A message for the page that is shown; another object is sent again. */
   command?: object | null;
   edit?: LiveEdit | null;
-  /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
-  pause?: number;
   inert?: boolean;
   /** It is loaded when it comes near to what is seen. */
   lazy?: boolean;
@@ -78,7 +76,7 @@ interface Props {
   onWaiting?(waiting: boolean): void;
 }
 
-/** A page that grows is brought up to date for at most one part of so many, but is never older than this, in milliseconds. */
+/** A page that grows spends at most one part of so many on its updates, and waits at most so many milliseconds for the next one. */
 const PARTS = 3;
 const MOST = 4000;
 
@@ -104,23 +102,24 @@ interface Slot {
 interface Delivery {
   /** What the frame does not have yet. */
   html: string | null;
-  /** When it got the last one, until it says that it is shown. */
-  sent: number | null;
+  /** It has not said yet that it shows the last one. */
+  isBusy: boolean;
   isLoaded: boolean;
 }
 
 const NONE: readonly string[] = [];
 
-export function Frame({ source, title, count = 0, selecting = false, selection = NONE, layers = false, command = null, edit = null, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, selection = NONE, layers = false, command = null, edit = null, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ visible: Slot | null; incoming: Slot | null }>({ visible: null, incoming: null });
   const current = useRef(slots);
   const last = useRef(-Infinity);
-  const took = useRef(0);
+  /** The milliseconds that the page worked at its last update: not those that it waited for the screen. */
+  const work = useRef(0);
   const keys = useRef(0);
   const tries = useRef(0);
   const counted = useRef(count);
-  const delivery = useRef<Delivery>({ html: null, sent: null, isLoaded: false });
+  const delivery = useRef<Delivery>({ html: null, isBusy: false, isLoaded: false });
   /** How far the incoming page is: it asks for the view of the visible one, is brought there, and compares once more. */
   const swap = useRef<{ key: number; view: string | null; height: number }>({ key: 0, view: null, height: Infinity });
   /** The last question for a view. An answer to an earlier one is for a page that is not the incoming one any more, or is not there yet. */
@@ -135,10 +134,10 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
     post(current.current.visible?.key, { heald: "capture", question: question.current.number });
   }, [post]);
   const deliver = useCallback(() => {
-    const { html, sent, isLoaded } = delivery.current;
+    const { html, isBusy, isLoaded } = delivery.current;
     const slot = current.current.incoming ?? current.current.visible;
-    if (html === null || sent !== null || !isLoaded || slot === null || slot.draft === null) return;
-    delivery.current = { html: null, sent: performance.now(), isLoaded };
+    if (html === null || isBusy || !isLoaded || slot === null || slot.draft === null) return;
+    delivery.current = { html: null, isBusy: true, isLoaded };
     post(slot.key, { heald: "draft", html });
   }, [post]);
 
@@ -162,7 +161,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           deliver();
           return;
         }
-        delivery.current = { html, sent: null, isLoaded: false };
+        delivery.current = { html, isBusy: false, isLoaded: false };
       }
       tries.current = 0;
       keys.current = next.key;
@@ -170,10 +169,10 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
       swap.current = { key: next.key, view: null, height: Infinity };
       setSlots((now) => ({ ...now, incoming: next }));
     };
-    const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
+    const wait = still ? 0 : Math.max(0, last.current + Math.min(MOST, PARTS * work.current) - performance.now());
     const timer = window.setTimeout(begin, wait);
     return () => window.clearTimeout(timer);
-  }, [name, count, pause, deliver]);
+  }, [name, count, deliver]);
 
   useLayoutEffect(() => {
     current.current = slots;
@@ -272,7 +271,7 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
           if (slot?.draft === null || servedKey === key) return;
           servedKey = key;
           if (delivery.current.html !== null) post(key, { heald: "draft", html: delivery.current.html });
-          delivery.current = { html: null, sent: performance.now(), isLoaded: false };
+          delivery.current = { html: null, isBusy: true, isLoaded: false };
           window.setTimeout(() => {
             if (swap.current.height === Infinity) loaded(key);
           }, LATE);
@@ -280,16 +279,14 @@ export function Frame({ source, title, count = 0, selecting = false, selection =
         case "ready":
           if (visible === null) loaded(key); // a page is shown when all of it is there, or at once where nothing is shown yet
           if (slot?.draft === null) return;
-          delivery.current = { ...delivery.current, sent: null, isLoaded: true };
+          delivery.current = { ...delivery.current, isBusy: false, isLoaded: true };
           deliver();
           return;
-        case "drafted": {
-          const { sent } = delivery.current;
-          if (sent !== null) took.current = performance.now() - sent;
-          delivery.current = { ...delivery.current, sent: null };
+        case "drafted":
+          work.current = message.work;
+          delivery.current = { ...delivery.current, isBusy: false };
           deliver();
           return;
-        }
         case "view":
           if (slot === visible) onView(message.view, message.question);
           return;
@@ -413,7 +410,7 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
     case "restored":
       return { heald: "restored" };
     case "drafted":
-      return { heald: "drafted" };
+      return { heald: "drafted", work: Number(said["work"]) || 0 };
     case "view": {
       const view = said["view"];
       return typeof view === "object" && view !== null && isShort(view) ? { heald: "view", question: Number(said["question"]), view: asViewState(view as Record<string, unknown>) } : null;

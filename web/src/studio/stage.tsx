@@ -240,7 +240,6 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
                 layers={selecting && layersOpen}
                 command={command}
                 edit={edit}
-                pause={PAUSE}
                 onPreviewMessage={onPreviewMessage}
               />
             </Fitted>

@@ -187,7 +187,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             <ModelChoice models={offer?.models ?? []} usual={usualModels} chosen={chosen} onChange={setRemembered} />
             {plan.canDraft && <DraftSwitch checked={draft} onChange={setDraft} />}
             {plan.canHint && <PictureHint hint={hint} onChange={setHint} />}
-            <label className="row variants-count">
+            <label className="row">
               <span className="faint">{texts.variants}</span>
               <select className="select" value={plan.variants} onChange={(event) => setVariants(Number(event.target.value))}>
                 {[1, 2, 3, 4, 5, 6].map((count) => (

@@ -36,8 +36,7 @@ interface Props {
 }
 
 export const VariantCard = memo(function VariantCard({ project, version, variant, changes, label, chosen, removable, away, onChoose, onActed }: Props) {
-  const pause = PAUSE + STAGGER * variant.index;
-  const source = useSource(variant, changes, pause);
+  const source = useSource(variant, changes, PAUSE + STAGGER * variant.index);
   const running = isRunning(variant);
   const asked = version.kind === "create" || version.kind === "update";
   const base = { version: version.id, variant: variant.index };
@@ -61,7 +60,7 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
         onClick={() => onChoose(variant.index)}
       >
         <span className="variant-thumb" aria-hidden="true">
-          {source !== null && <Frame inert source={source} title={texts.variant(number)} pause={pause} onWaiting={setWaiting} />}
+          {source !== null && <Frame inert source={source} title={texts.variant(number)} onWaiting={setWaiting} />}
           {(source === null || waiting) && <span className="variant-blank">{icon}</span>}
           <kbd>{number}</kbd>
         </span>

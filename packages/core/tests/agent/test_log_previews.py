@@ -1,6 +1,7 @@
 """Files as the model writes them: what is shown is what will be there, in any cut, or it is taken back."""
 
 import asyncio
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,17 @@ async def test_it_grows_while_the_arguments_arrive(name: str) -> None:
     assert len(early) > 2
     assert sum(len(payload.text) for payload in early) > len(written) // 4
     assert types.index("file_preview") < types.index("message_stop") < types.index("tool_executing")
+
+
+async def test_a_slow_model_is_previewed_with_every_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of a long file is 256 characters, which a slow model writes in more than half a second."""
+    content = "".join(f"line {number:04}\n" for number in range(400))
+    quick, _, _ = await preview_call(call("create_file", path="long.txt", content=content), 50)
+    monkeypatch.setattr("heald.agent.previews.monotonic", count().__next__)  # a second for each look at it
+    slow, preview, _ = await preview_call(call("create_file", path="long.txt", content=content), 50)
+    assert preview == content
+    assert all(len(payload.text) <= 50 for payload in previews(slow))
+    assert max(len(payload.text) for payload in previews(quick)) > 200
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])

@@ -250,6 +250,10 @@ async def test_layers_select_and_move(visit: Visit) -> None:
     await expect(items.nth(1)).to_have_css("outline-style", "solid")
     await tree.get_by_role("treeitem", name="li First").click(modifiers=["Shift"])
     await expect(panel_of(visit)).to_contain_text("Change 2 elements")
+    async with new_version(visit, 3):
+        await tree.get_by_role("treeitem", name="li First").press("Alt+ArrowDown")
+    await expect(items).to_have_text(["Second", "First", "Third"])
+    await expect(panel_of(visit)).to_contain_text("Change 2 elements")
     await tree.get_by_role("treeitem", name="ul", exact=True).press("ArrowLeft")
     await expect(tree.get_by_role("treeitem", name="li First")).to_have_count(0)
     await page.get_by_role("button", name="Close the layers").click()

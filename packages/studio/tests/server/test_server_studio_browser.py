@@ -13,7 +13,6 @@ from studio_parts import Atelier, atelier, variants_of
 
 from heald.agent.model_chain import ModelLike
 from heald_studio.cdn.packages import MISSING, is_installed
-from heald_studio.stacks.installed import load_stacks
 from serving_parts import S, Script
 
 pytestmark = [
@@ -188,9 +187,14 @@ async def _built(server: Atelier, **body: Any) -> dict[str, Any]:
     return variants_of(await server.over(made["id"]))[0]
 
 
-async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path, chrome: Browser) -> None:
+FRAMED = ("html_css", "svg", "vue_tailwind", "react_vite", "next_shadcn")
+"""A stack of each kind: plain, a drawing, compiled in the page, a project, a framework. `test_stacks_browser.py` shows
+all of them."""
+
+
+async def test_stacks_show_in_the_frame_without_an_error(tmp_path: Path, chrome: Browser) -> None:
     scripts: dict[str, Script] = {}
-    for name in load_stacks():
+    for name in FRAMED:
         files = {path: text for path, text in _sample(name).items() if isinstance(text, str)}
         scripts[name] = _writes({path: _without_pictures(text) for path, text in files.items()})
     async with atelier(tmp_path, scripts) as server, _looking(server, chrome) as page:
@@ -199,7 +203,7 @@ async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path, c
         page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
         page.on("requestfailed", lambda request: problems.append(f"{request.url}: {request.failure}"))
         expected = (_UNKNOWN, "net::ERR_ABORTED")  # we go on to the next stack while a picture may still load
-        for name in load_stacks():
+        for name in FRAMED:
             variant = await _built(server, stack=name, models=[name])
             await page.goto(f"{server.url}/")
             await page.evaluate(_EMBED, variant["preview"])

@@ -44,8 +44,8 @@ export function LayerTree({ layers, chosen, onPick, onHover, onStep, onClose }: 
     <section className="layers" aria-label={texts.layers}>
       <div className="row layers-head">
         <strong className="grow">{texts.layers}</strong>
-        <IconButton small icon="left" label={texts.moveBefore} className="layer-up" disabled={chosen.length !== 1} onClick={() => onStep(-1)} />
-        <IconButton small icon="right" label={texts.moveBehind} className="layer-down" disabled={chosen.length !== 1} onClick={() => onStep(1)} />
+        <IconButton small icon="left" label={texts.moveBefore} className="layer-up" disabled={chosen.length === 0} onClick={() => onStep(-1)} />
+        <IconButton small icon="right" label={texts.moveBehind} className="layer-down" disabled={chosen.length === 0} onClick={() => onStep(1)} />
         <IconButton small icon="close" label={texts.closeTheLayers} onClick={onClose} />
       </div>
       <div className="tree layer-rows" role="tree" aria-label={texts.elements} aria-multiselectable="true" onKeyDown={press} onPointerLeave={() => onHover("")}>

@@ -5,11 +5,13 @@ differ, or if nothing was written, the preview is retracted. A file that holds s
 
 An event costs more than a few characters, so previews grow in steps: the beginning at once, then an eighth of the
 length, between 8 and 256 characters. A file of 30 kB in deltas of 8 bytes makes about 150 events, less than three times
-the size of the file.
+the size of the file. A slow model needs long for 256 characters, so text is also published with the first delta that
+arrives 0.2 s after the last event.
 """
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 
 from heald.core.digest import sha256
 from heald.core.events import FileChanged, FilePreview, FilePreviewReset, InputJsonDelta, ToolUseContentBlockStart
@@ -23,12 +25,13 @@ from heald.wires.partial_json import PartialJson
 _LEAST = 8
 _MOST = 256
 _PART = 8
+_SECONDS = 0.2
 
 
 class _FilePreview:
     """The preview of one file for one call, and the text that is held until the next event."""
 
-    __slots__ = ("digest", "held", "is_hidden", "offset", "path", "size")
+    __slots__ = ("digest", "held", "is_hidden", "offset", "path", "published", "size")
 
     def __init__(self, path: str, *, is_hidden: bool) -> None:
         self.path = path
@@ -37,10 +40,12 @@ class _FilePreview:
         self.digest = sha256()
         self.held: list[str] = []
         self.size = 0
+        self.published = -_SECONDS  # by the monotonic clock
 
     @property
-    def step(self) -> int:
-        return min(max(self.offset // _PART, _LEAST), _MOST) if self.offset else 1
+    def is_due(self) -> bool:
+        step = min(max(self.offset // _PART, _LEAST), _MOST) if self.offset else 1
+        return self.size >= step or monotonic() - self.published >= _SECONDS
 
 
 class _ArgumentStream:
@@ -137,7 +142,7 @@ class FilePreviews:
                 return  # the tool reports the problem
         preview.held.append(text)
         preview.size += len(text)
-        if preview.size >= preview.step:
+        if preview.is_due:
             self._publish_held(call)
 
     def _publish_held(self, call: str) -> None:
@@ -148,6 +153,7 @@ class FilePreviews:
         preview.held, preview.size = [], 0
         if preview.is_hidden:
             return
+        preview.published = monotonic()
         self._publish(FilePreview(call, preview.path, preview.offset, text))
         preview.offset += len(text)
         preview.digest.update(text.encode("utf-8", "surrogatepass"))

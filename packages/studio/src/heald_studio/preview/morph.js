@@ -110,11 +110,16 @@
   });
   addEventListener("message", (event) => {
     if (event.source !== parent || !event.data || event.data.heald !== "draft") return;
+    const received = performance.now();
     if (!isPaired) pair(source, document);
     isPaired = true;
     const next = parse(defused(event.data.html));
     patch(source, next, true);
     source = next;
-    requestAnimationFrame(() => setTimeout(() => parent.postMessage({ heald: "drafted" }, "*")));
+    const patching = performance.now() - received;
+    requestAnimationFrame(() => {
+      const painted = performance.now();
+      setTimeout(() => parent.postMessage({ heald: "drafted", work: patching + performance.now() - painted }, "*"));
+    });
   });
 }

@@ -221,10 +221,13 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
     undo = putBack;
     say("moved", { moves: elements.map((element, at) => ({ element: references[at], path: pathOf(element) })), target: goal, place: side });
   };
-  const step = (element, by) => {
-    const siblings = [...(element.parentElement?.children ?? [])].filter((sibling) => !HIDDEN.test(sibling.tagName));
-    const target = siblings[siblings.indexOf(element) + by];
-    if (target !== undefined && element !== document.body) move([element], target, by < 0 ? "before" : "after");
+  // All selected elements move together: before the sibling that precedes the first of them, or behind the one that follows the last.
+  const step = (by) => {
+    const elements = outermost();
+    const edge = elements.at(by < 0 ? 0 : -1);
+    const siblings = [...(edge?.parentElement?.children ?? [])].filter((sibling) => !HIDDEN.test(sibling.tagName));
+    const target = siblings[siblings.indexOf(edge) + by];
+    if (target !== undefined) move(elements, target, by < 0 ? "before" : "after");
   };
 
   // A double click writes into the text itself. Enter or a click elsewhere ends it, Escape takes it back.
@@ -403,11 +406,9 @@ window.healdTools = ({ say, pathOf, marksOf, elementAt, choose, mark, isChoosing
         element.scrollIntoView({ block: "nearest" });
         return;
       }
-      case "step": {
-        const element = primary();
-        if (element !== null) step(element, data.by === -1 ? -1 : 1);
+      case "step":
+        step(data.by === -1 ? -1 : 1);
         return;
-      }
       case "unmove":
         undo?.();
         undo = null;

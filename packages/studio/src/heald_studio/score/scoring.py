@@ -28,7 +28,7 @@ _score_once = lru_cache(maxsize=4)(partial(score, read=_read_once))
 """A page is scored while it is built and when it is done: often nothing has changed in between."""
 _log = logging.getLogger("heald_studio")
 _MAX_RENDERINGS = 6  # renderings that are kept
-_Renderings = OrderedDict[tuple[str, str, Viewport, bool], "asyncio.Task[Rendering]"]
+_Renderings = OrderedDict[tuple[str, str, Viewport, bool], asyncio.Task[Rendering]]
 _by_loop: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Renderings]" = WeakKeyDictionary()
 
 

@@ -40,6 +40,7 @@ def screenshot_tool(find: FindContext) -> Tool:
         page = ctx.workspace.normal(path) or PAGE
         if page != PAGE and preview.answer(page) is None:
             raise ToolFault(f"There is no page {page} in the project; list_files shows what there is.", "not_found")
+        # pyrefly: ignore[bad-assignment]
         chosen: list[Device] = list(dict.fromkeys(devices or ("desktop", "mobile")))
         looks = [_render(work.stack, files, page, device) for device in chosen]
         renderings = dict(zip(chosen, await asyncio.gather(*looks), strict=True))
