@@ -2,7 +2,7 @@
 #                 (PACKAGE=studio: one package of packages/ and those that it rests on)
 # make test-fast  the core, the wires, the dialects, the engine: about half a minute
 # make clients    all third-party clients against the server
-# make check      format, lint, types and the layering test only
+# make check      format, lint, strict types and the layering test only
 # make run        the server with its page; needs neither a key nor a network
 # make demo       a picture becomes a page and an agent asks before it changes it, in the terminal
 # make made       the generated files: the built page, the libraries of previews, the price list, models and icons
@@ -51,12 +51,12 @@ $(error PACKAGE=$(PACKAGE) has no tests)
 endif
 endif
 
-.PHONY: test suite test-fast clients check style types run recording demo made made-page made-libraries made-models dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
+.PHONY: test suite test-fast clients check style types quick-types run recording demo made made-page made-libraries made-models dist audit attack chaos hops conform-sdks fuzz fuzz-wires stranger fresh bench bench-served bench-check bench-environment tasks eval docs \
 	docs-site lock clean system
 
 # Style and types are checked beside the tests, which are collected by one process.
 test: system made
-	@$(MAKE) --no-print-directory -j 3 style types suite
+	@$(MAKE) --no-print-directory -j 3 style quick-types suite
 
 # Real browsers, sockets and signals, beside a thousand other tests. Nothing is tried twice, unless RETRY=1 lets what failed
 # run once more, alone; a run that did not come to its end has failed.
@@ -94,6 +94,10 @@ style: .venv/ready
 # What has not changed since it was last checked is not checked again; TYPES=--all checks everything.
 types: .venv/ready
 	$(BIN)/python scripts/check_types.py $(TYPES) $(TYPED)
+
+# pyright's strict mode needs most of the time of `make types`; here pyrefly checks the sources too.
+quick-types: .venv/ready
+	$(BIN)/python scripts/check_types.py --quick $(TYPES) $(TYPED)
 
 run: .venv/ready made
 	$(BIN)/heald serve $(SERVE)
@@ -147,6 +151,7 @@ conform-sdks: .venv/ready
 fuzz: .venv/ready
 	HEALD_FUZZ_ROUNDS=40000 HEALD_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 packages/studio/tests/fuzz packages/core/tests/agent/test_log_random.py \
 		packages/core/tests/agent/test_answer_forms.py packages/core/tests/recordings/test_decode.py packages/core/tests/sessions/test_sessions_fork_contract.py \
+		packages/core/tests/sessions/test_sessions_signed.py packages/core/tests/tools/schema/test_json_schema_random.py \
 		packages/studio/tests/server/test_server_openapi_schemathesis.py packages/server/tests/dialects/test_dialect_random.py
 	$(BIN)/pytest --processes $(CORES) -m "hypothesis and not clients" --hypothesis-profile=long
 

@@ -1,9 +1,9 @@
 """Checks the types of the files that changed since they were last checked, or that import one that did.
 
-python scripts/check_types.py [--all] [FOLDER…]   the folders of `[tool.pyright]` in pyproject.toml, or these
+python scripts/check_types.py [--all] [--quick] [FOLDER…]   the folders of `[tool.pyright]` in pyproject.toml, or these
 
 pyright checks the files below a folder `src`, in its strict mode; pyrefly checks all others, the tests, in a fraction
-of the time.
+of the time. With `--quick`, as `make test` runs it, pyrefly checks all files.
 
 What a checker says of a file depends on the file, on all files that it imports, directly or not, on the settings and
 on the installed distributions. A digest of these is stored in the user's cache once no fault is found; the file is not
@@ -42,6 +42,11 @@ class Project:
     """A folder with a `pyproject.toml`, whose `[tool.pyright]` names what is checked."""
 
     root: Path
+    is_quick: bool = False
+    """Whether pyrefly checks the sources too, in place of pyright."""
+
+    def is_for_pyright(self, path: Path) -> bool:
+        return not self.is_quick and "src" in path.relative_to(self.root).parts
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,7 +65,8 @@ class Project:
         return sorted(path for path in paths if not chosen or any(path.is_relative_to(folder) for folder in chosen))
 
     def digests(self) -> dict[Path, str]:
-        """The digest of each file that is checked: of its text, its imports, the settings and the environment."""
+        """The digest of each file that is checked: of its text, its imports, its checker, the settings and the
+        environment."""
         files = self.files()
         contents = {path: path.read_bytes() for path in files}
         imports = find_imports(files, {path: text.decode("utf-8") for path, text in contents.items()})
@@ -74,7 +80,9 @@ class Project:
                 for member in _members(closure):
                     total.update(own_digests[member])
                 by_closure[closure] = total.hexdigest()
-            digests[files[number]] = hashlib.sha256(own_digests[number] + by_closure[closure].encode()).hexdigest()
+            checker = b"pyright" if self.is_for_pyright(files[number]) else b"pyrefly"
+            total = hashlib.sha256(own_digests[number] + by_closure[closure].encode() + checker)
+            digests[files[number]] = total.hexdigest()
         return digests
 
     def _own_digest(self, path: Path, content: bytes) -> bytes:
@@ -206,7 +214,7 @@ def check(project: Project, faultless: FaultlessFiles, folders: Sequence[str] = 
     stored = faultless.read()
     due = [path for path in files if is_all or digests.get(path) not in stored]
     print(f"{len(due)} of {len(files)} files to check; the others have not changed since they were checked.")
-    status, wrong = run_checkers(project.root, due) if due else (0, frozenset[Path]())
+    status, wrong = run_checkers(project, due) if due else (0, frozenset[Path]())
     if status in (0, 1):  # else a checker did not come to its end
         after = project.digests() if due else digests  # a file that was edited meanwhile is checked again
         unchanged = (path for path in files if path not in wrong and after.get(path) == digests.get(path))
@@ -214,12 +222,13 @@ def check(project: Project, faultless: FaultlessFiles, folders: Sequence[str] = 
     return status
 
 
-def run_checkers(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
-    """Run pyright over the sources among these files and pyrefly over the others. Returns the higher exit status and
-    the files with an error."""
-    sources = [path for path in files if "src" in path.relative_to(root).parts]
-    others = [path for path in files if "src" not in path.relative_to(root).parts]
-    outcomes = [run(root, paths) for run, paths in ((run_pyrefly, others), (run_pyright, sources)) if paths]
+def run_checkers(project: Project, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    """Run each checker over those of these files that are for it. Returns the higher exit status and the files with an
+    error."""
+    for_pyright = [path for path in files if project.is_for_pyright(path)]
+    for_pyrefly = [path for path in files if not project.is_for_pyright(path)]
+    runs = ((run_pyrefly, for_pyrefly), (run_pyright, for_pyright))
+    outcomes = [run(project.root, paths) for run, paths in runs if paths]
     wrong = frozenset(path for _, paths in outcomes for path in paths)
     return max(status for status, _ in outcomes), wrong
 
@@ -251,8 +260,9 @@ def _run_checker(
 
 
 def main(arguments: Sequence[str]) -> int:
-    folders = [argument for argument in arguments if argument != "--all"]
-    return check(Project(ROOT), FaultlessFiles(cache_path()), folders, is_all="--all" in arguments)
+    folders = [argument for argument in arguments if not argument.startswith("--")]
+    project = Project(ROOT, is_quick="--quick" in arguments)
+    return check(project, FaultlessFiles(cache_path()), folders, is_all="--all" in arguments)
 
 
 if __name__ == "__main__":

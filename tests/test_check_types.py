@@ -80,9 +80,9 @@ def test_only_what_may_have_a_new_fault_is_checked(
     runs: list[set[str]] = []
     run_checkers = check_types.run_checkers
 
-    def count(root: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    def count(project: Project, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
         runs.append({path.name for path in files})
-        return run_checkers(root, files)
+        return run_checkers(project, files)
 
     monkeypatch.setattr(check_types, "run_checkers", count)
     faultless = FaultlessFiles(project.root / "cache" / "faultless.json")
@@ -93,7 +93,7 @@ def test_only_what_may_have_a_new_fault_is_checked(
     assert "cloth.py:5:14 - error" in capsys.readouterr().out
     assert runs == [{Path(name).name for name in FILES}, ON_THREAD]
 
-    def break_off(_: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    def break_off(_: Project, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
         return 3, frozenset()
 
     monkeypatch.setattr(check_types, "run_checkers", break_off)
@@ -112,13 +112,28 @@ def test_tests_are_checked_by_the_quicker_checker(project: Project, capsys: pyte
     assert "1 of 2 files to check" in capsys.readouterr().out
 
 
+def test_a_quick_check_of_sources_does_not_count_as_a_strict_one(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = project.root / "src" / "loom" / "alone.py"
+    alone.write_text("def first(numbers: list) -> int:\n    return numbers[0]\n", "utf-8")  # strict: a list of what?
+    faultless = FaultlessFiles(project.root / "cache" / "faultless.json")
+    quick = Project(project.root, is_quick=True)
+    assert check(quick, faultless, ["src"]) == 0
+    assert check(project, faultless, ["src"]) == 1
+    assert "alone.py:1:20 - error" in capsys.readouterr().out
+    alone.write_text("number: int = ''\n", "utf-8")
+    assert check(quick, faultless, ["src"]) == 1
+    assert "ERROR src/loom/alone.py:1:15" in capsys.readouterr().out
+
+
 def test_a_file_that_is_edited_during_the_check_is_checked_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = project.root / "src" / "loom" / "alone.py"
     due: list[set[str]] = []
 
-    def edit(_: Path, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
+    def edit(_: Project, files: Sequence[Path]) -> tuple[int, frozenset[Path]]:
         due.append({path.name for path in files})
         alone.write_text("number = 2\n", "utf-8")
         return 0, frozenset()

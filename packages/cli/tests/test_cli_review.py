@@ -101,7 +101,7 @@ async def test_new_files_are_reviewed_and_secrets_are_not_sent() -> None:
 
 async def test_comments_are_posted_only_if_asked_and_with_a_token() -> None:
     make_branch()
-    head = {"ref": "topic", "sha": "0" * 40}
+    head: dict[str, str] = {"ref": "topic", "sha": "0" * 40}
     async with ScriptedServer(lambda request: answer(request, {**PULL, "head": head})) as server:
         address = f"{server.url}/me/site.git"
         git("remote", "add", "origin", address)

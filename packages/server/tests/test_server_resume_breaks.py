@@ -1,4 +1,4 @@
-"""Eighty breaks in one exchange: what a client has in the end is the log, in every dialect and over both wires."""
+"""Thirty breaks in one exchange: what a client has in the end is the log, in every dialect and over both wires."""
 
 import asyncio
 import random
@@ -13,7 +13,7 @@ from heald_check.checker import check_log
 from heald_server.dialects.registry import load_dialects
 from serving_parts import S, served
 
-BREAKS = 80
+BREAKS = 30
 PAGE = "<!doctype html>\n" + "\n".join(f"<p>Line {number} of a page — with “signs”.</p>" for number in range(40))
 
 
@@ -35,7 +35,7 @@ async def mark(word: str, ctx: heald.ToolContext) -> str:
 
 
 @pytest.mark.parametrize("over", ["sse", "ws"])
-async def test_what_was_broken_off_eighty_times_is_the_log(over: str, tmp_path: Path) -> None:
+async def test_what_was_broken_off_thirty_times_is_the_log(over: str, tmp_path: Path) -> None:
     async with served(tmp_path, _long, tools={"mark": mark}) as server:
         session = await server.session()
         whole = {name: Copy(server.client, session, name, over) for name in load_dialects()}

@@ -29,9 +29,9 @@ from heald.tools.families import named_tools
 from heald.tools.permissions import Permissions
 from log_support import Log, call, fail, raw_call, stop, think, until
 
-BLOCKS, CONVERSATIONS = 14 if IS_LONG else 3, 160
-SOCKET_BLOCKS, SOCKET_CONVERSATIONS = 3 if IS_LONG else 2, 40
-STREAMS = 10_000 if IS_LONG else 2_000
+BLOCKS, CONVERSATIONS = 14 if IS_LONG else 2, 160
+SOCKET_BLOCKS, SOCKET_CONVERSATIONS = 3 if IS_LONG else 1, 40
+STREAMS = 10_000 if IS_LONG else 1_200
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 ERRORS: list[Callable[[], ProviderError]] = [

@@ -13,7 +13,7 @@ from mutations import Mutation, choose_mutations, read_streams, try_stream, writ
 
 pytestmark = present
 
-ROUNDS = int(os.environ.get("HEALD_FUZZ_ROUNDS", "2000"))
+ROUNDS = int(os.environ.get("HEALD_FUZZ_ROUNDS", "1000"))
 SEED = int(os.environ.get("HEALD_FUZZ_SEED", "1"))
 SHARE = 1 if "HEALD_FUZZ_ROUNDS" in os.environ else 8
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from example_counts import IS_LONG
 from heald.core.errors import ConfigurationError
 from heald.core.events import ExchangeRequest
 from heald.core.messages import user_message
@@ -23,7 +24,7 @@ from heald.sessions.store_errors import BadArchive, ForgedArchive, NotSigned, Se
 from heald_check import check_log
 from sessions_bench import call, event, fresh, leased, log_of, model
 
-FORGERIES = 10_000
+FORGERIES = 10_000 if IS_LONG else 1_500
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ class _SessionChecks:
         watchers = self._watchers.get(kind)
         if watchers is None:
             watchers = [check.on_event for check in self._checks if not check.watches or kind in check.watches]
-            self._watchers[kind] = watchers
+            self._watchers[kind] = watchers  # pyrefly: ignore[unsupported-operation]
         for on_event in watchers:
             on_event(event)
         self._last = event.seq

@@ -47,9 +47,10 @@ class LocalServers:
 
     def known(self) -> tuple[LocalServer, ...]:
         """Return the servers that were found last, without waiting. An old result is renewed in a thread."""
+        servers = self._found  # before the thread, which may end at once
         if self._is_old and not self._looking.locked():
             threading.Thread(target=self.find, name="heald-local-servers", daemon=True).start()
-        return self._found
+        return servers
 
     def find(self) -> tuple[LocalServer, ...]:
         """Find the servers that run now. A result is reused for `holds` seconds."""

@@ -93,7 +93,7 @@ PRESETS: tuple[Endpoint, ...] = (
             text_calls=False,
             text_completion="none",
             embeddings="none",
-            without=[
+            without=[  # pyrefly: ignore[bad-argument-type]
                 *_NOT_IMITATED,
                 *("logprobs", "cache_key", "cache_ttl", "metadata"),
                 *("pdf_input", "audio_input", "file_ids"),

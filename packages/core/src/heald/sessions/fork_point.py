@@ -130,9 +130,9 @@ class _LogPlaces:
             self.calls[payload.id] = _CallPlace(payload, event.exchange)
             return
         place = self.calls.get(call_of(payload) or "")
+        if place is None:
+            return
         match payload:
-            case _ if place is None:
-                return
             case ToolExecuting() if place.started is None:
                 place.started = event.seq
             case ToolCompleted() | ToolFailed() | ToolResult() if place.ended is None:

@@ -46,7 +46,7 @@ class NewsCallbacks:
         self._count += 1
         number = self._count
         self._callbacks[number] = callback
-        return lambda: self._callbacks.pop(number, None) and None
+        return lambda: self._callbacks.pop(number, None) and None  # pyrefly: ignore[bad-return]
 
     def publish(self, news: News) -> None:
         for callback in list(self._callbacks.values()):

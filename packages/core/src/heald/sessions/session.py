@@ -75,7 +75,7 @@ class Session(Agent[OutputT]):
         elif not isinstance(permissions, Permissions):
             permissions = Permissions(permissions)
         client_tools = read_client_tools(options.pop("client_tools", ()))
-        super().__init__(
+        super().__init__(  # pyrefly: ignore[bad-argument-type]
             model,
             session=lease.session,
             history=history.state.context,

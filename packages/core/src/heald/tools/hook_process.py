@@ -10,7 +10,7 @@ from signal import SIGKILL
 
 import msgspec
 
-_SIGNS = str.maketrans(dict.fromkeys("\"'`;&|<>()", " "))
+_SIGNS = str.maketrans(dict.fromkeys("\"'`;&|<>()", " "))  # pyrefly: ignore[bad-argument-type]
 
 
 class HookExit(msgspec.Struct, frozen=True):

@@ -170,6 +170,7 @@ class SchemaSurvey:
         for part in pointer[1:].split("/"):
             key: str | int = part.replace("~1", "/").replace("~0", "~")
             if isinstance(schema, list):
+                # pyrefly: ignore[no-matching-overload]
                 if not re.fullmatch("0|[1-9][0-9]{0,8}", key) or int(key) >= len(cast("list[Any]", schema)):
                     return None
                 key = int(key)

@@ -83,7 +83,7 @@ class ChatDecoder(Decoder):
     __slots__ = ("_by_index", "_details", "_executed", "_files", "_latest", "_parts", "_reasoning", "_tags", "_tier")
 
     wire = NAME
-    stop_reasons: ClassVar[dict[str, StopReason]] = {
+    stop_reasons: ClassVar[dict[str, StopReason]] = {  # pyrefly: ignore[bad-assignment]
         **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "STOP", "COMPLETE"), "end_turn"),
         **dict.fromkeys(("stop_sequence", "STOP_SEQUENCE"), "stop_sequence"),
         **dict.fromkeys(("tool_calls", "function_call", "tool_use", "TOOL_CALL"), "tool_use"),

@@ -24,7 +24,7 @@ def join_deltas(payloads: list[Payload]) -> list[Payload]:
     block = field = ""
     for payload in payloads:
         delta: Any = payload
-        if type(delta) is kind and delta.block == block:
+        if type(delta) is kind and delta.block == block:  # pyrefly: ignore[missing-attribute]
             texts.append(getattr(delta, field))
             continue
         if texts:

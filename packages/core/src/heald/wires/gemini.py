@@ -92,7 +92,7 @@ class GeminiDecoder(Decoder):
     __slots__ = ("_calls", "_fetched", "_partial", "_parts", "_plain", "_queries", "_texts")
 
     wire = NAME
-    stop_reasons: ClassVar[dict[str, StopReason]] = {
+    stop_reasons: ClassVar[dict[str, StopReason]] = {  # pyrefly: ignore[bad-assignment]
         "STOP": "end_turn",
         "MAX_TOKENS": "max_tokens",
         **dict.fromkeys(("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT"), "content_filter"),

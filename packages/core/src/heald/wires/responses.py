@@ -93,7 +93,7 @@ class ResponsesDecoder(Decoder):
 
     wire = NAME
     needs_terminal = True
-    stop_reasons: ClassVar[dict[str, StopReason]] = {
+    stop_reasons: ClassVar[dict[str, StopReason]] = {  # pyrefly: ignore[bad-assignment]
         "completed": "end_turn",
         **dict.fromkeys(("incomplete:max_output_tokens", "incomplete:max_tokens"), "max_tokens"),
         "incomplete:content_filter": "content_filter",
@@ -193,6 +193,7 @@ class ResponsesDecoder(Decoder):
     def _on_error(self, read: _Event, key: Any) -> None:
         self._fail(error_from_object({"error": read.error} if read.error else msgspec.to_builtins(read)))
 
+    # pyrefly: ignore[bad-assignment]
     _readers: ClassVar[dict[str, Callable[["ResponsesDecoder", _Event, Any], None]]] = {
         "response.created": _on_begin,
         "response.in_progress": _on_begin,

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import IS_LONG
 from heald.tools.json_schema import JsonSchema
 from heald.tools.schema_fault import SchemaFault
 
@@ -21,7 +22,7 @@ DRAFTS = {
     "2019-09": "https://json-schema.org/draft/2019-09/schema",
     "2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
-EXAMPLES = 100
+EXAMPLES = 1_000 if IS_LONG else 40
 OPTIONS = jsonschema_rs.RegexOptions()
 NAMES = st.sampled_from(["a", "b", "ab", "c/d", "é"])
 NUMBERS = (

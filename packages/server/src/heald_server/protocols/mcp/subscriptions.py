@@ -118,6 +118,7 @@ class Subscriptions:
             prompts_list_changed=asked.prompts_list_changed or None,
             resources_list_changed=asked.resources_list_changed or None,
             resource_subscriptions=uris or None,
+            # pyrefly: ignore[bad-argument-type]
             **({"taskIds": [task.name for task in tasks]} if tasks else {}),
         )
         stream = _Stream(honored, frozenset((task.owner, task.name) for task in tasks))
