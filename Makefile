@@ -32,7 +32,7 @@
 
 export UV_PYTHON_DOWNLOADS = never
 ROUNDS ?= 120000
-PYTHON ?= python3
+PYTHON ?= $(shell sh scripts/choose_python.sh)
 BIN := .venv/bin
 
 # Compiled modules are kept: a process that may not keep them compiles the whole suite anew.
