@@ -70,7 +70,8 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
     groups = _group_alike(items)
     links, headings = (_even(groups, load_trees(role).predict(features)) for role in ("link", "heading"))
     repeated = {id(items[number].part) for members in groups if len(members) >= _FEWEST_TITLES for number in members}
-    barred, style, menus = _find_barred(body, items), _find_style(items), find_menu_items(items)
+    barred = _even_barred(groups, items, _find_barred(body, items))
+    style, menus = _find_style(items), find_menu_items(items)
     index = find_index_items(items)
     linked, plain, headed = set[int](), set[int](), set[int]()
     for item, link, heading in zip(items, links, headings, strict=True):
@@ -117,6 +118,13 @@ def _even(groups: Sequence[list[int]], chances: Matrix) -> Matrix:
     for members in groups:
         evened[members] = chances[members].mean()
     return evened
+
+
+def _even_barred(groups: Sequence[list[int]], items: Sequence[Item], barred: frozenset[int]) -> frozenset[int]:
+    """Bar all items that are alike where half of them are: the last of two titles has no value beside it."""
+    ids = [[id(items[number].part) for number in members] for members in groups]
+    mostly = [members for members in ids if 2 * len(barred.intersection(members)) >= len(members)]
+    return barred.union(*mostly)
 
 
 def _find_style(items: Sequence[Item]) -> tuple[int, str]:
