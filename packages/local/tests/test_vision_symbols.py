@@ -44,7 +44,7 @@ def _read(
     return [*(element.text for element in texts), *(element.name for element in pictures)]
 
 
-@pytest.mark.parametrize("letter", ["Q", "©", "+"])
+@pytest.mark.parametrize("letter", ["Q", "©", "+", "=", "&"])
 def test_a_letter_in_the_style_of_the_words_behind_it_is_part_of_their_line(letter: str) -> None:
     assert _read(letter, face_of("sans")) == [f"{letter} of the first quality"]
 

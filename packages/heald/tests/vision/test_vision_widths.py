@@ -151,9 +151,24 @@ def _logos() -> Detection:
     return seen(*parts, height=700)
 
 
+def _buttons() -> Detection:
+    """A row of buttons that fills the page, and a long label."""
+    names = ("Apples", "Apricots", "Cherries", "Hazelnuts", "Mulberries", "Peaches", "Plums", "Figs")
+    labels = [text(0, 171, name, 15, 700) for name in names]
+    padding = (1232 - 12 * 7 - sum(label.rect.w for label in labels)) / 16
+    parts: list[Seen] = [text(24, 60, "What we grow in this valley", 40, 700)]
+    left = 24.0
+    for label in labels:
+        wide = label.rect.w + 2 * padding
+        parts += [box(left, 160, wide, 40, "#86efac", radius=6), text(left + padding, 171, label.text, 15, 700)]
+        left += wide + 12
+    label = text(36, 261, "Fruit of every kind from the farms in this valley", 18, 700)
+    return seen(*parts, box(24, 250, label.rect.w + 24, 42, "#86efac", radius=6), label, height=340)
+
+
 @pytest.mark.parametrize(
     "page",
-    [_landing, _documentation, _form, _orders, _arabic, _search_bar, _plain_bar, _logos],
+    [_landing, _documentation, _form, _orders, _arabic, _search_bar, _plain_bar, _logos, _buttons],
     ids=lambda draw: draw.__name__[1:],
 )
 async def test_a_page_fits_every_width(chrome: Browser, page: Callable[[], Detection], tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from heald_pictures.elements import Detection
 
 Style = tuple[tuple[str, str], ...]
+BREAK, MEDIUM_BREAK = 720, 1000
+"""Screens up to the first width are narrow; up to the second, columns stack."""
 
 
 @dataclass(frozen=True, slots=True)

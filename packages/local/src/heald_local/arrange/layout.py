@@ -32,12 +32,13 @@ from heald_local.arrange.shapes import (
     is_line_of_words,
     is_list_of_words,
     is_marked_text,
+    least_room,
     least_width,
     row_alignment,
     yielding_gap,
 )
 from heald_local.arrange.tables import table_node
-from heald_local.page import Node
+from heald_local.page import MEDIUM_BREAK, Node
 from heald_local.see.paragraphs import wrap_width
 from heald_local.spans import is_even
 from heald_pictures.rect import Rect, hull
@@ -235,7 +236,12 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     is_rigid = bottom - top <= _LOW and not any(is_column(child) for child in children)
     flows = left_over > _ROOMY and is_rigid
     if "flex-wrap" not in sheet and not is_marked_text(part):
-        (sheet if flows else slim.medium)["flex-wrap"] = "wrap"
+        if flows:
+            sheet["flex-wrap"] = "wrap"
+        elif least_room(part) * frame.width > MEDIUM_BREAK * (frame.right - frame.left):
+            sheet["flex-wrap"], slim["flex-wrap"] = "nowrap", "wrap"  # at the page's own width, and at narrower ones
+        else:
+            slim.medium["flex-wrap"] = "wrap"
     if not gap or gap > GUTTER:
         slim["gap"] = "12px" if not gap else f"{GUTTER}px"
     nodes: list[Node] = []

@@ -82,6 +82,7 @@ def paint_frame(box: Box, sheet: Declarations) -> None:
     sheet["border-width"] = " ".join(length(width) for width in widths)
 
 
+_UNEVEN = 0.1  # pixels between letters by which the lines of a text differ, such as where one has two spaces in a row
 _SLIP = 1.5  # pixels by which a snapped line may be longer or shorter
 _BAR = 6.0  # widths of a box without content, in heights, from which on it is a bar
 _ROOMY = 0.92  # of its room, up to which a line is sure not to wrap with other fonts
@@ -104,7 +105,7 @@ def text_node(
         sheet["font-weight"] = str(style.weight)
     if style.italic:
         sheet["font-style"] = "italic"
-    spacing = _snap_spacing(style.spacing, max(len(line.text) for line in text.lines))
+    spacing = _snap_spacing(_fitting_spacing(text), max(len(line.text) for line in text.lines))
     if spacing:
         sheet["letter-spacing"] = f"{spacing:g}px"
     if style.underline:
@@ -134,6 +135,16 @@ def _link_inside(node: Node) -> Node:
         return node
     link = Node("a", "link", attributes=(("href", "#"),), lines=node.lines)
     return replace(node, attributes=attributes, lines=(), children=(link,))
+
+
+def _fitting_spacing(text: TextElement) -> float:
+    """Return the spacing of a text; less of it where a line whose own is smaller would not fit any more."""
+    if len(text.lines) == 1:
+        return text.style.spacing
+    widest = max(line.rect.w for line in text.lines)
+    fitting = (line.style.spacing + (widest - line.rect.w) / max(len(line.text), 1) for line in text.lines)
+    least = min(fitting)
+    return least if text.style.spacing - least > _UNEVEN else text.style.spacing
 
 
 def _snap_spacing(spacing: float, letters: int) -> float:
@@ -285,6 +296,7 @@ _TEXTS = frozenset({"p", "span"})
 _OWN = frozenset({"width", "max-width", "align-self", "margin-top", "margin-left", "margin-right", "position", "flex"})
 """Properties of a text that must not move to its wrapper."""
 _CAPTION = 32  # letters
+_SHORT = 400.0  # letters by their size: about 200 pixels
 _WIDEST_CAPTION = 300.0
 _FLOW = (("display", "flex"), ("flex-direction", "column"))
 
@@ -307,7 +319,8 @@ def simplify_node(node: Node) -> Node:
     style = {name: value for name, value in node.style if (name, value) not in _FLOW and name != "gap"}
     named = node.name if node.name not in ("stack", "block") else child.name
     narrow = {**dict(node.narrow), **dict(child.narrow)}
-    if node.tag == "button" or ("background" in style and len(child.lines) == 1 and len(child.lines[0]) <= _CAPTION):
+    is_label = "background" in style and len(child.lines) == 1 and len(child.lines[0]) <= _CAPTION
+    if (node.tag == "button" or is_label) and _is_short(child):
         narrow.pop("white-space", None)
     return replace(
         node,
@@ -320,6 +333,12 @@ def simplify_node(node: Node) -> Node:
         lines=child.lines,
         children=(),
     )
+
+
+def _is_short(node: Node) -> bool:
+    """Whether a line fits the narrowest screen, also in another font, so that it need not wrap there."""
+    size = float(dict(node.style).get("font-size", "16px").removesuffix("px"))
+    return sum(map(len, node.lines)) * size <= _SHORT
 
 
 _LENGTH = re.compile(r"-?\d+(?:\.\d+)?")

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from heald_local.arrange.controls import FIELDS
 from heald_local.arrange.nodes import length
 from heald_local.arrange.part import Part
 from heald_local.spans import is_even
@@ -83,6 +84,18 @@ def least_width(part: Part) -> float:
     inner = max(least_width(child) for child in part.children)
     around = hull(child.rect for child in part.children)
     return inner + (part.rect.w - around.w if part.box is not None else 0.0)
+
+
+def least_room(part: Part) -> float:
+    """Return about how wide a part must be, if the parts of its rows stand side by side."""
+    if part.kind == "picture":
+        return part.rect.w if part.rect.w <= SMALL else 0.0  # a larger one shrinks
+    if part.tag in (*FIELDS, "button"):
+        return part.rect.w
+    if part.kind != "row":
+        return max([least_width(part), *(least_room(child) for child in part.children)])
+    gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(part.children)]
+    return sum(least_room(child) for child in part.children) + sum(min(max(gap, 0.0), LEAST_GAP) for gap in gaps)
 
 
 def has_single_lines(part: Part) -> bool:

@@ -23,7 +23,7 @@ from heald_pictures.regions import Pixels
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ023456789"  # I and 1 are no more than a stroke
 LABELS = tuple(f"{letter}:" for letter in LETTERS)  # of a question and its answer
-SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩"  # commonest first
+SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$"  # commonest first
 ALIKE = 0.88  # least likeness of a mark to its character; icons of 33 public pages have at most .83
 BETTER = 0.02  # likeness by which a rarer character must be better
 OFF = 1.8  # pixels by which the edges of a mark are off those of its character: the tips of a star are hardly seen

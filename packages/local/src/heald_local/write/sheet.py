@@ -10,12 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heald_local.page import Node, Page, Style, walk_nodes
+from heald_local.page import BREAK, MEDIUM_BREAK, Node, Page, Style, walk_nodes
 from heald_local.write.names import choose_name, container_names, leaf_names, shared_names, word_names
 from heald_local.write.tokens import DesignTokens, design_tokens
 
-BREAK, MEDIUM_BREAK = 720, 1000
-"""Screens up to the first width are narrow; up to the second, columns stack."""
 _BASE = (
     "*, *::before, *::after { box-sizing: border-box; }",
     "body * { max-width: 100%; }",
@@ -35,13 +33,12 @@ _TABLE = (
     "th, td { padding: 0; text-align: start; font-weight: inherit; }",
 )
 _OWN: dict[str, Style] = {"button": (("font", "inherit"), ("text-align", "start"), ("border", "0"))}  # in _BASE
-_WRAPS = ("flex-wrap", "wrap")
 Levels = tuple[Style, Style, Style]
 """Declarations, those on a medium screen, and those on a narrow one."""
 _LAYOUTS: dict[str, Levels] = {
-    "cluster": ((("display", "flex"), ("align-items", "center"), _WRAPS), (), ()),
-    "row": ((("display", "flex"), ("align-items", "center")), (_WRAPS,), ()),
-    "row-top": ((("display", "flex"), ("align-items", "flex-start")), (_WRAPS,), ()),
+    "cluster": ((("display", "flex"), ("align-items", "center"), ("flex-wrap", "wrap")), (), ()),
+    "row": ((("display", "flex"), ("align-items", "center")), (("flex-wrap", "wrap"),), ()),
+    "row-top": ((("display", "flex"), ("align-items", "flex-start")), (("flex-wrap", "wrap"),), ()),
     "inline": ((("display", "flex"), ("align-items", "center")), (), ()),
     "stack": ((("display", "flex"), ("flex-direction", "column")), (), ()),
     "grid": ((("display", "grid"),), (), ()),
@@ -49,7 +46,9 @@ _LAYOUTS: dict[str, Levels] = {
 """Layouts that have a class; the first that fits is chosen."""
 _BOXES = frozenset({"div", "ul", "ol", "li", "span", "figure", "section", "article", "nav", "form", "aside"})
 _WHOLE = "img, svg { max-width: none; }"
+_LONG_WORDS: tuple[tuple[str, Style], ...] = (("body", (("overflow-wrap", "anywhere"),)),)
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
+ONE_ROW, ROWS = ("flex-wrap", "nowrap"), ("flex-wrap", "wrap")
 _PLACES = frozenset(
     {"margin-top", "margin-left", "margin-right", "margin-inline", "width", "max-width", "min-width", "align-self"}
     | {"letter-spacing", "flex", "text-align"}
@@ -72,7 +71,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _OFTEN = 2  # elements that make a utility or a class for a layout worth its name
 
 Change = tuple[str, str, str, str]  # a property, its value, and its values on medium and narrow screens or nothing
-_Group = tuple[str, Levels, bool, int]  # tag, looks, whether it stays on one line, and a section itself
+_Group = tuple[str, Levels, bool, int]  # tag, looks, whether it stays on one line or row, and a section itself
 Rule = tuple[str, Levels]  # a selector, and its declarations
 
 
@@ -89,6 +88,11 @@ def is_inline(node: Node) -> bool:
 def is_one_line(node: Node) -> bool:
     """Whether a text must not wrap at the page's own width, and may on narrower screens."""
     return NOWRAP in node.style and WRAP in node.narrow
+
+
+def is_one_row(node: Node) -> bool:
+    """Whether the parts of a row must not wrap at the page's own width, and may on every narrower screen."""
+    return ONE_ROW in node.style and ROWS in node.narrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,8 @@ def _split(node: Node, base: Style) -> tuple[Levels, tuple[Change, ...]]:
     wide = {name: value for name, value in node.style if (name, value) not in dropped}
     medium = dict(node.medium)
     narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
+    if is_one_row(node):
+        wide["flex-wrap"] = narrow.pop("flex-wrap")
     levels = wide, medium, narrow
     if "grid-area" in wide:
         return (tuple(wide.items()), tuple(medium.items()), tuple(narrow.items())), ()
@@ -174,6 +180,7 @@ class _SheetWriter:
         self.classes: dict[int, list[str]] = defaultdict(list)
         self._rules: list[Rule] = []
         self._unwrapped: list[str] = []  # selectors of texts that stay on one line at the page's own width
+        self._rows: list[str] = []  # and of rows
         self._used: set[str] = set(_LAYOUTS)
         self._contexts: dict[int, str] = {-1: "page"}
         self._tags = Counter(element.node.tag for element in elements)
@@ -221,7 +228,8 @@ class _SheetWriter:
         """Return the key of the elements that share a class; each section has its own."""
         element = self._elements[at]
         is_section = element.node.tag == "section"
-        return element.node.tag, element.looks, is_one_line(element.node), at if is_section else -1
+        is_one = is_one_line(element.node) or is_one_row(element.node)
+        return element.node.tag, element.looks, is_one, at if is_section else -1
 
     def _rest(self, at: int, group: Sequence[int]) -> tuple[Change, ...]:
         """Return the placement that not all elements of a group have."""
@@ -249,6 +257,8 @@ class _SheetWriter:
             self._rules.append((f".{self._prefix}{name}", (wide, medium, narrow)))
             if is_one_line(node):
                 self._unwrapped.append(f".{self._prefix}{name}")
+            if is_one_row(node):
+                self._rows.append(f".{self._prefix}{name}")
         self.classes[at].append(self._prefix + name)
         return name
 
@@ -302,11 +312,13 @@ class _SheetWriter:
         lines = [tokens.rule, *_BASE, *extra, _written("body", outer, tokens)]
         lines += [_written(name, levels[0], tokens) for name, levels in self._rules if levels[0]]
         whole = [_WHOLE, *([f"{', '.join(self._unwrapped)} {{ white-space: nowrap; }}"] if self._unwrapped else [])]
+        whole += [f"{', '.join(self._rows)} {{ flex-wrap: nowrap; }}"] if self._rows else []
         whole += ["pre, code { white-space: pre; }"] if self._tags["pre"] else []
         lines += [f"@media (min-width: {page.width}px) {{", *(f"  {rule}" for rule in whole), "}"]
-        for level, limit in ((1, MEDIUM_BREAK), (2, BREAK)):
+        for level, limit in ((1, min(MEDIUM_BREAK, page.width - 1)), (2, BREAK)):
             changed = [(name, levels[level]) for name, levels in self._rules if levels[level]]
-            if changed and page.width > limit:
+            changed = [*(_LONG_WORDS if level == 1 else ()), *changed]
+            if changed and page.width > BREAK:
                 lines.append(f"@media (max-width: {limit}px) {{")
                 lines += [*(f"  {item}" for item in _group_rules(changed)), "}"]
         return "\n".join(line for line in lines if line)
@@ -346,7 +358,7 @@ def _utilities(placements: Sequence[tuple[Change, ...]]) -> dict[Change, str]:
 def _compose(element: _Element) -> _Composition | None:
     """Return the layout that others share and the distances of an element that has nothing else; None if it has."""
     (wide, medium, narrow), node = element.looks, element.node
-    if node.tag not in _BOXES or not node.children or is_one_line(node):
+    if node.tag not in _BOXES or not node.children or is_one_line(node) or is_one_row(node):
         return None
     for name, layout in _LAYOUTS.items():
         rests = [

@@ -7,7 +7,7 @@ from html import escape
 from heald_local.page import Node, Page, Style
 from heald_local.write.html_css import element, html_page
 from heald_local.write.icons import ICON_TAGS
-from heald_local.write.sheet import NOWRAP, WRAP, is_one_line
+from heald_local.write.sheet import NOWRAP, ONE_ROW, ROWS, WRAP, is_one_line, is_one_row
 from heald_local.write.theme import SIZES, read_theme, rename_classes
 from heald_pictures.fonts import FONT_STACKS
 
@@ -86,6 +86,10 @@ def classes(node: Node, width: int) -> str:
         style = tuple(entry for entry in style if entry != NOWRAP)
         narrow = tuple(entry for entry in narrow if entry != WRAP)
         extra.append(f"min-[{width}px]:whitespace-nowrap")
+    if is_one_row(node):
+        style = tuple(ROWS if entry == ONE_ROW else entry for entry in style)
+        narrow = tuple(entry for entry in narrow if entry != ROWS)
+        extra.append(f"min-[{width}px]:flex-nowrap")
     if node.tag in ("img", "svg") or node.tag in ICON_TAGS:
         extra.append(f"min-[{width}px]:max-w-none")
     if node.tag == "textarea":
@@ -108,7 +112,16 @@ def class_attributes(page: Page) -> Callable[[Node], str]:
 
 def page_classes(page: Page) -> str:
     """Return the classes of the element around the page."""
-    return " ".join(["flex", "flex-col", "break-words", *utilities(page.style), f"{MEDIUM}[&_*]:max-w-full"])
+    return " ".join(
+        [
+            "flex",
+            "flex-col",
+            "break-words",
+            *utilities(page.style),
+            f"{MEDIUM}[&_*]:max-w-full",
+            f"{MEDIUM}[overflow-wrap:anywhere]",
+        ]
+    )
 
 
 def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
