@@ -1,5 +1,7 @@
 """Letters and symbols that look like icons, beside words in the same style."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -47,6 +49,15 @@ def _read(
 @pytest.mark.parametrize("letter", ["Q", "©", "+", "=", "&"])
 def test_a_letter_in_the_style_of_the_words_behind_it_is_part_of_their_line(letter: str) -> None:
     assert _read(letter, face_of("sans")) == [f"{letter} of the first quality"]
+
+
+def test_a_sign_that_was_not_read_as_text_is_compared_with_characters_too() -> None:
+    pixels, picture = _drawn("=", face_of("sans"))
+    unread = replace(picture, kind="unread")
+    words = _words(LEFT + face_of("sans").advance("=") * SIZE + face("sans").advance(" ") * SIZE)
+    texts, pictures = read_symbols(pixels, np.full_like(pixels, 255), [words], [unread])
+    assert [element.text for element in texts] == ["= of the first quality"]
+    assert not pictures
 
 
 @pytest.mark.parametrize("letter", ["★", "▶", "✔"])

@@ -1,4 +1,4 @@
-"""Reads letters and symbols that were taken for icons, such as a star before a line or a letter of an index.
+"""Reads letters and symbols that were taken for icons or not read, such as a star before a line or an index letter.
 
 Many icons look like a character. A mark is one only if it is what the words beside it would have there: drawn at their
 size and on their baseline, by their typeface, or by the one that a browser takes for a symbol that this one lacks.
@@ -41,7 +41,8 @@ def read_symbols(
     others: list[PictureElement] = []
     symbols: list[TextLine] = []
     for picture in pictures:
-        symbol = _read_symbol(pixels, page, lines, picture.rect) if picture.kind == "icon" else None
+        is_mark = picture.kind in ("icon", "unread")
+        symbol = _read_symbol(pixels, page, lines, picture.rect) if is_mark else None
         if symbol is None:
             others.append(picture)
         else:
