@@ -7,6 +7,7 @@ syllable as its two or three jamo.
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from PIL import Image
 
 from heald_local.see import models
 from heald_local.see.ocr import UNREAD, OcrResult, Report, read_lines
+from heald_local.see.sign_confusion import has_chinese, replace_signs
 from heald_local.see.workers import map_parallel
 from heald_pictures.regions import Pixels
 from heald_pictures.scripts import is_leftward
@@ -50,6 +52,17 @@ def read_page_lines(crops: Sequence[Pixels], done: Report | None = None) -> list
     Some lines show whether the page is in a script of the network. If it is, the first reader reads only the lines that
     the network does not; the readings are those of both readers reading all lines.
     """
+    readings = _read_page_lines(crops, done)
+    if has_chinese(reading.text for reading in readings):
+        return readings
+    signs = [replace_signs(reading.text) for reading in readings]
+    return [
+        reading if text == reading.text else replace(reading, text=text)
+        for reading, text in zip(readings, signs, strict=True)
+    ]
+
+
+def _read_page_lines(crops: Sequence[Pixels], done: Report | None) -> list[OcrResult]:
     if models.script_network() is None:
         return read_lines(crops, done)
     script_readings: dict[int, OcrResult] = {}
