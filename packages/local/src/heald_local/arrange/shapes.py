@@ -92,10 +92,15 @@ def least_room(part: Part) -> float:
         return part.rect.w if part.rect.w <= SMALL else 0.0  # a larger one shrinks
     if part.tag in (*FIELDS, "button"):
         return part.rect.w
+    if not part.children:
+        return least_width(part)
+    rooms = [least_room(child) for child in part.children]
+    around = hull(child.rect for child in part.children)
+    padding = 2 * max(min(around.x - part.rect.x, part.rect.right - around.right), 0.0) if part.box is not None else 0.0
     if part.kind != "row":
-        return max([least_width(part), *(least_room(child) for child in part.children)])
+        return max(rooms) + padding
     gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(part.children)]
-    return sum(least_room(child) for child in part.children) + sum(min(max(gap, 0.0), LEAST_GAP) for gap in gaps)
+    return sum(rooms) + sum(min(max(gap, 0.0), LEAST_GAP) for gap in gaps) + padding
 
 
 def has_single_lines(part: Part) -> bool:
