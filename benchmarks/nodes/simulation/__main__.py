@@ -8,6 +8,7 @@ was one. `--old-faults` brings back each fault that nodes had, and counts the sc
 1 if one was not.
 """
 
+import _sqlite3
 import argparse
 import ctypes
 import gc
@@ -32,6 +33,8 @@ _MOST_SCHEDULES = 2000
 """Schedules in which an old fault has to be found."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Parameters of mallopt."""
+_SINGLE_THREAD, _COUNTS_MEMORY, _LOOKASIDE = 1, 9, 13
+"""Parameters of sqlite3_config, which has no effect once a connection was made."""
 
 
 def main() -> None:
@@ -115,6 +118,10 @@ def _prepare_process() -> None:
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_TRIM_THRESHOLD, 1 << 28)
         allocator.mallopt(_MMAP_THRESHOLD, 1 << 25)
+        sqlite = ctypes.CDLL(_sqlite3.__file__)
+        sqlite.sqlite3_config(_SINGLE_THREAD)
+        sqlite.sqlite3_config(_COUNTS_MEMORY, 0)
+        sqlite.sqlite3_config(_LOOKASIDE, 512, 200)
     gc.freeze()
     gc.disable()
 

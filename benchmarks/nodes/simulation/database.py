@@ -8,7 +8,7 @@ them, so an order of commits that is possible here is possible there.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from benchmarks.nodes.simulation.translated_sql import TranslatedStatement, count_parameters, schema_statements
 from heald.core.json import encode
@@ -33,6 +33,7 @@ class SimulatedDatabase:
         self.listeners: dict[int, tuple[str, OnNotice]] = {}
         """By the pid of a connection, its channel and what it calls."""
         self._sqlite = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
+        self._cursor = self._sqlite.cursor()
         self._sqlite.execute("PRAGMA foreign_keys = ON")
         for statement in schema_statements():
             self._sqlite.execute(statement, self._server_values(0)[: count_parameters(statement)])
@@ -142,34 +143,33 @@ class SimulatedDatabase:
         return rows
 
     def _run(self, statement: TranslatedStatement, arguments: Sequence[Any], values: tuple[Any, ...]) -> list[Row]:
-        match statement.kind:
-            case "lock" | "nothing":
-                return [(None,)]
-            case "notify":
-                self._notices.append((str(arguments[0]), str(arguments[1])))
-                return [(None,)]
-            case "pairs":
-                rows: list[Row] = []
-                for pair in sorted(zip(*arguments[:2], strict=True)):
-                    rows += self._execute(statement.text, (*pair, *arguments[2:])[: statement.count])
-                return rows
-            case "append":
-                return self._append(statement, arguments, values)
-            case "payment":
-                values = (*values, *arguments)
-                paid = self._execute(statement.text, values[: statement.count])
-                if paid:
-                    self._execute(statement.after, (*values, paid[0][0]))
-                return []
-            case _:
-                values += tuple([_to_sqlite(argument) for argument in arguments])
-                rows = self._execute(statement.text, values[: statement.count])
-                if statement.after:
-                    self._execute(statement.after, values[: statement.count_after])
-                return rows
+        kind = statement.kind
+        if kind == "plain":
+            values += tuple([_to_json(value) if type(value) is list else value for value in arguments])
+            rows = self._execute(statement.text, values[: statement.count])
+            if statement.after:
+                self._execute(statement.after, values[: statement.count_after])
+            return rows
+        if kind == "append":
+            return self._append(statement, arguments, values)
+        if kind == "notify":
+            self._notices.append((str(arguments[0]), str(arguments[1])))
+            return [(None,)]
+        if kind == "pairs":
+            selected: list[Row] = []
+            for pair in sorted(zip(*arguments[:2], strict=True)):
+                selected += self._execute(statement.text, (*pair, *arguments[2:])[: statement.count])
+            return selected
+        if kind == "payment":
+            values = (*values, *arguments)
+            paid = self._execute(statement.text, values[: statement.count])
+            if paid:
+                self._execute(statement.after, (*values, paid[0][0]))
+            return []
+        return [(None,)]
 
     def _execute(self, text: str, values: Sequence[Any]) -> list[Row]:
-        return self._sqlite.execute(text, values).fetchall()
+        return self._cursor.execute(text, values).fetchall()
 
     def _append(self, statement: TranslatedStatement, arguments: Sequence[Any], values: tuple[Any, ...]) -> list[Row]:
         """Append to the logs of sessions, and notify as the statement does."""
@@ -185,7 +185,7 @@ class SimulatedDatabase:
             if append["body"] is None:
                 continue
             first = append["before"] + 1
-            self._sqlite.execute(
+            self._cursor.execute(
                 "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
                 (key, last_seq, first, append["codec"], append["body"]),
             )
@@ -207,14 +207,11 @@ class SimulatedDatabase:
 
     def read(self, query: str, *values: object) -> list[Row]:
         """Run a query of an observer."""
-        return self._sqlite.execute(query, values).fetchall()
+        return self._cursor.execute(query, values).fetchall()
 
 
-def _to_sqlite(argument: object) -> object:
-    """Return a parameter as SQLite has it: a list of names or keys is JSON."""
-    if type(argument) is not list:
-        return argument
-    members = cast("list[object]", argument)
+def _to_json(members: list[object]) -> str | None:
+    """Return a list of names or keys as SQLite has it."""
     return encode(members).decode() if all(type(member) in (str, int) for member in members) else None
 
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +25,7 @@ class SimulatedConnection:
         self._database = database
         self._network = network
         self.host = host
+        self.loop = asyncio.get_running_loop()
         self.pid = database.add_backend()
         self.in_transaction = False
         self.last_notice = 0.0
@@ -65,8 +66,8 @@ class SimulatedConnection:
         for arguments in args:
             await self._run(command, arguments)
 
-    async def fetch(self, query: str, *arguments: object) -> Sequence[Row]:
-        return await self._run(query, arguments)
+    def fetch(self, query: str, *arguments: object) -> Coroutine[Any, Any, Sequence[Row]]:
+        return self._run(query, arguments)
 
     async def fetchrow(self, query: str, *arguments: object) -> Row | None:
         rows = await self._run(query, arguments)
@@ -92,7 +93,7 @@ class SimulatedConnection:
         await self._run("SELECT 1", ())
 
         def on_notice(channel: str, payload: str) -> None:
-            self._network.deliver(self, lambda: callback(self, self.pid, channel, payload))
+            self._network.deliver(self, partial(callback, self, self.pid, channel, payload))
 
         self._database.listeners[self.pid] = (channel, on_notice)
 
@@ -101,7 +102,7 @@ class SimulatedConnection:
         still run."""
         if self._is_closed:
             raise asyncpg.InterfaceError("the connection is closed")
-        self._answer = answer = asyncio.get_running_loop().create_future()
+        self._answer = answer = self.loop.create_future()
         self._network.send(self, query, arguments, answer)
         try:
             return await answer
@@ -141,13 +142,17 @@ class SimulatedPool:
     def __init__(self, connect: Connect, max_size: int) -> None:
         self._connect = connect
         self._free: deque[SimulatedConnection] = deque()
-        self._places = asyncio.Semaphore(max_size)
+        self._places = max_size
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     def acquire(self) -> _Borrowed:
         return _Borrowed(self)
 
     async def take(self) -> SimulatedConnection:
-        await self._places.acquire()
+        if self._places and not self._waiting:
+            self._places -= 1
+        else:
+            await self._wait_for_place()
         while self._free:
             connection = self._free.pop()
             if not connection.is_closed():
@@ -155,11 +160,30 @@ class SimulatedPool:
         try:
             return await self._connect()
         except BaseException:
-            self._places.release()
+            self._free_place()
             raise
 
+    async def _wait_for_place(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if not waiter.cancelled():
+                self._free_place()
+            raise
+
+    def _free_place(self) -> None:
+        """Give a place to whoever waits for one."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+        self._places += 1
+
     def put_back(self, connection: SimulatedConnection) -> None:
-        self._places.release()
+        self._free_place()
         if not connection.is_closed():
             self._free.append(connection)
 
@@ -187,8 +211,7 @@ class SimulatedDriver:
 
     async def connect(self, url: str, *, timeout: float = 10.0) -> SimulatedConnection:  # noqa: ASYNC109 - as asyncpg has it
         host = _user_of(url)
-        async with asyncio.timeout(timeout):
-            await self.network.connect(host)
+        await self.network.connect(host, timeout)
         return SimulatedConnection(self._database, self.network, host)
 
     async def create_pool(

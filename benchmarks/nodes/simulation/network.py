@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import log
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,76 @@ _SLOW_ANSWERS = 0.3
 
 _HALF_ANSWERS = 0.3
 """The share of broken connections that break in the middle of an answer."""
+
+
+class StatementInTransit:
+    """A statement on its way to the database, and its rows on their way back."""
+
+    __slots__ = ("answer", "arguments", "connection", "in_transaction", "loses_answer", "network", "query")
+
+    def __init__(
+        self,
+        network: "Network",
+        connection: "SimulatedConnection",
+        query: str,
+        arguments: Sequence[object],
+        answer: "asyncio.Future[list[Row]]",
+        *,
+        loses_answer: bool,
+    ) -> None:
+        self.network = network
+        self.connection = connection
+        self.query = query
+        self.arguments = arguments
+        self.answer = answer
+        self.loses_answer = loses_answer
+        self.in_transaction = connection.in_transaction
+
+    def arrive(self) -> None:
+        """Run in the database, unless it is stalled or the host cannot be reached."""
+        network = self.network
+        if network.is_stalled or self.connection.host in network.partitioned:
+            network.hold(self.arrive)
+            self._expire_later()
+        else:
+            self._run()
+
+    def _run(self) -> None:
+        network, connection = self.network, self.connection
+        if not network.has(connection):
+            return
+        try:
+            outcome = connection.run_now(self.query, self.arguments, in_transaction=self.in_transaction)
+        except Exception as error:
+            if not self.answer.done():
+                self.answer.set_exception(error)
+            return
+        if isinstance(outcome, asyncio.Future):
+            outcome.add_done_callback(self._run_after)
+        elif self.loses_answer:
+            network.break_connection(connection)
+        elif network.chance.random() < _SLOW_ANSWERS or connection.host in network.slowness:
+            connection.loop.call_later(network.draw_delay(connection.host), self._reply, outcome)
+        else:
+            self._reply(outcome)
+
+    def _run_after(self, _: "asyncio.Future[None]") -> None:
+        self._run()
+
+    def _reply(self, rows: "list[Row]") -> None:
+        if self.connection.host in self.network.partitioned:
+            self.network.hold(partial(self._reply, rows))
+            self._expire_later()
+        elif not self.answer.done():
+            self.answer.set_result(rows)
+
+    def _expire_later(self) -> None:
+        self.connection.loop.call_later(self.network.command_timeout, self._expire)
+
+    def _expire(self) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(TimeoutError())
+            self.network.abandon(self.connection)
 
 
 class Network:
@@ -45,30 +116,45 @@ class Network:
     def add(self, connection: "SimulatedConnection") -> None:
         self._connections[connection.pid] = connection
 
-    def _way(self, host: str) -> float:
-        way = -log(1.0 - self.chance.random()) * self.delay
-        return way * self.slowness[host] if host in self.slowness else way
+    def draw_delay(self, host: str) -> float:
+        """Return the seconds of a way, by chance."""
+        delay = -log(1.0 - self.chance.random()) * self.delay
+        return delay * self.slowness[host] if host in self.slowness else delay
 
-    async def connect(self, host: str) -> None:
+    def hold(self, arrive: Callable[[], None]) -> None:
+        """Keep something until the database or a host can be reached again."""
+        self._held.append(arrive)
+
+    def has(self, connection: "SimulatedConnection") -> bool:
+        """Whether the database has a connection."""
+        return connection.pid in self._connections
+
+    async def connect(self, host: str, seconds: float) -> None:
+        """Connect a host with the database, or raise a TimeoutError after some seconds."""
         if self.is_down:
-            await asyncio.sleep(self._way(host))
+            await asyncio.sleep(self.draw_delay(host))
             raise ConnectionRefusedError(111, "Connection refused")
-        arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._arrive(host, lambda: None if arrived.done() else arrived.set_result(None))
-        await arrived
+        loop = asyncio.get_running_loop()
+        accepted: asyncio.Future[None] = loop.create_future()
+        loop.call_later(self.draw_delay(host), self._accept, host, accepted, loop.time() + seconds)
+        await accepted
 
-    def _arrive(self, host: str, then: Callable[[], None], on_held: Callable[[], None] | None = None) -> None:
+    def _accept(self, host: str, accepted: "asyncio.Future[None]", until: float) -> None:
+        if self.is_stalled or host in self.partitioned:
+            self._held.append(partial(self._accept, host, accepted, until))
+            accepted.get_loop().call_at(until, _expire, accepted)
+        elif not accepted.done():
+            accepted.set_result(None)
+
+    def _arrive(self, host: str, then: Callable[[], None]) -> None:
         """Call back when something from a host arrives at the database, which may be stalled."""
+        asyncio.get_running_loop().call_later(self.draw_delay(host), self._arrive_now, host, then)
 
-        def arrive() -> None:
-            if self.is_stalled or host in self.partitioned:
-                self._held.append(arrive)
-                if on_held is not None:
-                    on_held()
-            else:
-                then()
-
-        asyncio.get_running_loop().call_later(self._way(host), arrive)
+    def _arrive_now(self, host: str, then: Callable[[], None]) -> None:
+        if self.is_stalled or host in self.partitioned:
+            self._held.append(partial(self._arrive_now, host, then))
+        else:
+            then()
 
     def send(
         self,
@@ -78,60 +164,23 @@ class Network:
         answer: "asyncio.Future[list[Row]]",
     ) -> None:
         """Carry a statement to the database and its rows back."""
-        host = connection.host
         loses_answer = self.lost_answers > 0 and self.chance.random() < self.lost_answers
-        in_transaction = connection.in_transaction
-
-        def run() -> None:
-            if connection.pid not in self._connections:
-                return
-            try:
-                outcome = connection.run_now(query, arguments, in_transaction=in_transaction)
-            except Exception as error:
-                if not answer.done():
-                    answer.set_exception(error)
-                return
-            if isinstance(outcome, asyncio.Future):
-                outcome.add_done_callback(lambda _: run())
-            elif loses_answer:
-                self.break_connection(connection)
-            elif self.chance.random() < _SLOW_ANSWERS or host in self.slowness:
-                asyncio.get_running_loop().call_later(self._way(host), reply, outcome)
-            else:
-                reply(outcome)
-
-        def reply(rows: "list[Row]") -> None:
-            if host in self.partitioned:
-                self._held.append(lambda: reply(rows))
-                hold()
-            elif not answer.done():
-                answer.set_result(rows)
-
-        def hold() -> None:
-            asyncio.get_running_loop().call_later(self.command_timeout, expire)
-
-        def expire() -> None:
-            if not answer.done():
-                answer.set_exception(TimeoutError())
-                self.abandon(connection)
-
-        self._arrive(host, run, hold)
+        statement = StatementInTransit(self, connection, query, arguments, answer, loses_answer=loses_answer)
+        connection.loop.call_later(self.draw_delay(connection.host), statement.arrive)
 
     def deliver(self, connection: "SimulatedConnection", call: Callable[[], object]) -> None:
         """Deliver a notice, unless it is lost."""
         if self.lost_notices and self.chance.random() < self.lost_notices:
             return
-        loop = asyncio.get_running_loop()
-        due = max(loop.time() + self._way(connection.host), connection.last_notice)
+        due = max(connection.loop.time() + self.draw_delay(connection.host), connection.last_notice)
         connection.last_notice = due  # a connection keeps the order
+        connection.loop.call_at(due, self._deliver_now, connection, call, context=connection.context)
 
-        def arrive() -> None:
-            if connection.host in self.partitioned:
-                self._held.append(arrive)
-            elif not connection.is_closed():
-                call()
-
-        loop.call_at(due, arrive, context=connection.context)
+    def _deliver_now(self, connection: "SimulatedConnection", call: Callable[[], object]) -> None:
+        if connection.host in self.partitioned:
+            self._held.append(partial(self._deliver_now, connection, call))
+        elif not connection.is_closed():
+            call()
 
     def abandon(self, connection: "SimulatedConnection") -> None:
         """A node closes a connection whose answer it does not await. The statement on its way runs, or does not."""
@@ -139,7 +188,7 @@ class Network:
         if self.chance.random() < 0.5:
             self.break_connection(connection)
         else:
-            self._arrive(connection.host, lambda: self.break_connection(connection))
+            self._arrive(connection.host, partial(self.break_connection, connection))
 
     # --- faults ------------------------------------------------------------------------------------------------------
 
@@ -167,3 +216,8 @@ class Network:
         for connection in list(self._connections.values()):
             if host in ("", connection.host):
                 self.break_connection(connection)
+
+
+def _expire(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_exception(TimeoutError())

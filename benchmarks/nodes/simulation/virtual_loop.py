@@ -54,21 +54,29 @@ class VirtualStop:
     """Stands for the event that a thread waits for."""
 
     def __init__(self) -> None:
-        self._event = asyncio.Event()
+        self._is_set = False
+        self._waiters: list[asyncio.Future[bool]] = []
 
     def set(self) -> None:
-        self._event.set()
+        self._is_set = True
+        while self._waiters:
+            self._end_wait(self._waiters[-1])
 
     def wait(self, seconds: float) -> bool:
         raise RuntimeError("It is awaited by the loop.")
 
-    async def wait_virtually(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
-        except TimeoutError:
-            pass
-        return self._event.is_set()
+    def wait_virtually(self, loop: asyncio.AbstractEventLoop, seconds: float) -> "asyncio.Future[bool]":
+        """Return a future that has a result when it is set or after some seconds: whether it is set."""
+        waiter: asyncio.Future[bool] = loop.create_future()
+        self._waiters.append(waiter)
+        loop.call_later(0.0 if self._is_set else seconds, self._end_wait, waiter)
+        return waiter
+
+    def _end_wait(self, waiter: "asyncio.Future[bool]") -> None:
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+        if not waiter.done():
+            waiter.set_result(self._is_set)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -146,7 +154,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         stop = getattr(waited, "__self__", None)
         if not isinstance(stop, VirtualStop) or not isinstance(func, partial):
             raise RuntimeError(f"The simulation has no threads for {func!r}.")
-        return asyncio.ensure_future(stop.wait_virtually(func.args[1]))
+        return stop.wait_virtually(self, func.args[1])
 
     def reset(self) -> None:
         """Begin anew, after everything has ended."""

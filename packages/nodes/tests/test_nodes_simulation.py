@@ -1,9 +1,13 @@
 """Random schedules of faults against the real code of nodes, in virtual time."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 
 import pytest
+from benchmarks.nodes.simulation.database import SimulatedDatabase
+from benchmarks.nodes.simulation.driver import SimulatedDriver
 from benchmarks.nodes.simulation.old_faults import OLD_FAULTS, OldFault
 from benchmarks.nodes.simulation.schedule import LENGTHS, Simulation
 
@@ -33,3 +37,25 @@ def test_a_seed_repeats_its_schedule(simulation: Simulation) -> None:
 @pytest.mark.parametrize("fault", OLD_FAULTS, ids=lambda fault: fault.name)
 def test_an_old_fault_is_found(simulation: Simulation, fault: OldFault) -> None:
     assert fault.find(simulation, range(1, 400), fault.causes) is not None
+
+
+def test_an_abandoned_wait_for_a_connection_keeps_its_place_free() -> None:
+    """A pool of one connection: whoever is cancelled while it waits, or just when it gets its place, frees it."""
+
+    async def use_pool() -> None:
+        clock = asyncio.get_running_loop().time
+        driver = SimulatedDriver(SimulatedDatabase(clock))
+        pool = await driver.create_pool(
+            connect=partial(driver.connect, "postgresql://one@simulated/heald"), max_size=1, command_timeout=30.0
+        )
+        first = await pool.take()
+        waiting, woken, last = [asyncio.create_task(pool.take()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting.cancel()
+        pool.put_back(first)
+        woken.cancel()
+        async with asyncio.timeout(60):
+            assert await last is first
+        assert (waiting.cancelled(), woken.cancelled()) == (True, True)
+
+    asyncio.run(use_pool())
