@@ -114,7 +114,15 @@ def _portions(arguments: argparse.Namespace) -> Iterator[tuple[list[ScheduleOutc
 
 def _prepare_process() -> None:
     logging.disable(logging.CRITICAL)  # the troubles of nodes are what is simulated
-    with suppress(OSError, AttributeError):  # SQLite frees and needs the same memory with every statement
+    if sys.platform == "linux":  # elsewhere, functions with optional parameters may be called in another way
+        _prepare_memory()
+    gc.freeze()
+    gc.disable()
+
+
+def _prepare_memory() -> None:
+    """SQLite frees and needs the same memory with every statement."""
+    with suppress(OSError, AttributeError):
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_TRIM_THRESHOLD, 1 << 28)
         allocator.mallopt(_MMAP_THRESHOLD, 1 << 25)
@@ -122,8 +130,6 @@ def _prepare_process() -> None:
         sqlite.sqlite3_config(_SINGLE_THREAD)
         sqlite.sqlite3_config(_COUNTS_MEMORY, 0)
         sqlite.sqlite3_config(_LOOKASIDE, 512, 200)
-    gc.freeze()
-    gc.disable()
 
 
 def _run_portion(seeds: Sequence[int], faults: Sequence[str], length: str) -> tuple[list[ScheduleOutcome], float]:
