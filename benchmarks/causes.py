@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.report import commit_name, machine
 from heald_local.arrange.page import arrange
 from heald_local.write.stacks import write_files
 from heald_pictures.detector import find_detector
@@ -74,6 +75,8 @@ class BuiltPages(msgspec.Struct, kw_only=True):
 
 class CauseResults(msgspec.Struct):
     command: str
+    commit: str
+    machine: str
     bar: float
     built: list[BuiltPages]
 
@@ -279,7 +282,8 @@ async def main(files: Mapping[str, bytes], names: Sequence[Path], detections: Pa
     for path in names:
         figures = pages[path.stem] = await measure(path, files, detections, verbose)
         print(f"| {path.stem} | {' | '.join(f'{part.hits} of {part.nodes}' for part in figures)} |", flush=True)
-    results = CauseResults(f"python -m benchmarks.causes FOLDER --count {len(names)}", LEAST, tabulate(pages))
+    command = f"python -m benchmarks.causes FOLDER --count {len(names)}"
+    results = CauseResults(command, commit_name(), machine(), LEAST, tabulate(pages))
     for built in results.built:
         words = f"{built.hits} of {built.nodes} text nodes ({100 * built.share:.1f} %) have at least {LEAST}"
         print(f"{built.kind}: {words}; mean {built.mean:.3f}; {built.by_text} found by their text")

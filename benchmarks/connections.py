@@ -22,9 +22,8 @@ import h2.connection
 import h2.events
 
 from benchmarks.connection_server import DELTA
-from benchmarks.curve import commit_name
 from benchmarks.first_token_table import make_certificate
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from benchmarks.server import start_program
 from heald.http1.pool import ConnectionPool, get_once
 from heald.http1.request import Origin, RequestTarget

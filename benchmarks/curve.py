@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -14,12 +13,11 @@ from statistics import median
 from time import monotonic
 
 from benchmarks.pacing import DELTAS_A_SECOND
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from benchmarks.served_figures import BASELINE, PAGE, Served, ServedRow, keep, put_table, table, without_load
 from benchmarks.served_path import CLIENTS, measure, start_servers
 from benchmarks.server import Process, percentile
 
-_ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = {
     BASELINE: "bare proxy",
     "heald, native, SQLite": "heald, SQLite",
@@ -222,7 +220,7 @@ async def _measure(row: str, servers: dict[str, Process], agents: int, deltas: i
 def renew(curve: Curve) -> None:
     """Put the curve, and the table of all rows, into the page of figures."""
     rows = [summary for row in CLIENTS if (summary := curve.summary((row, ALL_ROWS_AT))) is not None]
-    served = Served.measured_now(rows, ALL_ROWS_AT, curve.pace)
+    served = Served(curve.command, curve.commit, curve.measured, machine(), ALL_ROWS_AT, curve.pace, rows)
     print(f"\n{table(served)}")
     keep(served)
     page = PAGE.read_text("utf-8")
@@ -233,11 +231,3 @@ def renew(curve: Curve) -> None:
     if before is None:
         raise SystemExit(f"{PAGE.name} has no place for the curve; put its table there by hand once.")
     PAGE.write_text(f"{page[: before.start()]}{curve.table()}\n\n{page[before.start() :]}", "utf-8")
-
-
-def commit_name() -> str:
-    """The commit of the checkout, with a mark if files were changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+changes", "--exclude=*"], cwd=_ROOT, capture_output=True, text=True
-    )
-    return described.stdout.strip() or "unknown"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from benchmarks.fan_out_figures import FanOut, FanOutRow, keep, table
 from benchmarks.listeners import Listener, disconnect_all, listen_all
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from benchmarks.server import Process, lags_of, percentile, started
 from benchmarks.server_worker import TOKEN
 
@@ -108,7 +108,7 @@ if __name__ == "__main__":
     size = (100, 2.0, 1) if arguments.quick else (arguments.readers, arguments.seconds, arguments.rounds)
     measured = asyncio.run(main(*size))
     paces = f"{RATES[ONE]} events a second of the one session, {RATES[MANY]} of each of the many."
-    fan_out = FanOut(f"{paces} {machine()}", measured)
+    fan_out = FanOut("python -m benchmarks.fan_out", commit_name(), machine(), paces, measured)
     print(table(fan_out))
     if not arguments.quick and len(measured) == 2 * len(RATES):
         keep(fan_out)

@@ -31,13 +31,16 @@ class FanOutRow:
 class FanOut:
     """A whole run."""
 
+    command: str
+    commit: str
+    machine: str
     how: str
     rows: Sequence[FanOutRow]
 
 
 def read(path: Path = FILE) -> FanOut:
     stored = json.loads(path.read_text("utf-8"))
-    return FanOut(stored["how"], [FanOutRow(**row) for row in stored["rows"]])
+    return FanOut(**stored | {"rows": [FanOutRow(**row) for row in stored["rows"]]})
 
 
 def table(fan_out: FanOut) -> str:
@@ -51,7 +54,7 @@ def table(fan_out: FanOut) -> str:
         lines.append(
             f"| {row.readers:,} of {row.shape} | {name} | {row.cpu:.0f} µs | {times} | {row.memory:.0f} KB | {lags} |"
         )
-    return "\n".join([*lines, "", fan_out.how])
+    return "\n".join([*lines, "", f"{fan_out.how} {fan_out.machine}"])
 
 
 def keep(fan_out: FanOut) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from benchmarks.results import BASELINE, Results
 
 FILE = Path(__file__).with_name("figures.json")
@@ -41,6 +41,8 @@ Range = tuple[float, float]
 class Figures:
     """Ranges over the wires that a row speaks, by row and scenario; what was not measured is left out."""
 
+    command: str
+    commit: str
     measured: str
     machine: str
     multiples: Mapping[str, Mapping[str, Range]]
@@ -57,6 +59,8 @@ class Figures:
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "command": self.command,
+            "commit": self.commit,
             "measured": self.measured,
             "machine": self.machine,
             "multiples": self.multiples,
@@ -75,7 +79,8 @@ def figures_of(results: Results) -> Figures:
         _widen(milliseconds.setdefault(row, {}), scenario, 1000 * cell.cpu_median)
         if row != BASELINE:
             _widen(multiples.setdefault(row, {}), scenario, cell.times_median)
-    return Figures(datetime.now(UTC).strftime("%Y-%m"), machine(), multiples, milliseconds)
+    month = datetime.now(UTC).strftime("%Y-%m")
+    return Figures("python -m benchmarks.run", commit_name(), month, machine(), multiples, milliseconds)
 
 
 def _widen(ranges: dict[str, Range], scenario: str, number: float) -> None:
@@ -89,7 +94,8 @@ def read(path: Path = FILE) -> Figures:
         {row: {scenario: (low, high) for scenario, (low, high) in ranges.items()} for row, ranges in kind.items()}
         for kind in (stored["multiples"], stored["milliseconds"])
     )
-    return Figures(stored["measured"], stored["machine"], multiples, milliseconds)
+    place = (stored[name] for name in ("command", "commit", "measured", "machine"))
+    return Figures(*place, multiples, milliseconds)
 
 
 def write(figures: Figures, path: Path = FILE) -> None:

@@ -16,8 +16,7 @@ from statistics import median
 from time import perf_counter
 from urllib.parse import urlsplit
 
-from benchmarks.curve import commit_name
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from benchmarks.served_figures import BASELINE
 from benchmarks.served_path import CLIENTS, Client, measure
 from benchmarks.server import Process, percentile, start_program

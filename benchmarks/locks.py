@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.hostile_edits import BASE, LOCKS, HostileEdit, harmless_edits, hostile_edits
+from benchmarks.report import commit_name, machine
 from heald_studio.locks.lock_check import check_locks
 from heald_studio.stacks.installed import find_stack
 
@@ -32,6 +33,8 @@ class KindCount(msgspec.Struct):
 
 class LockResults(msgspec.Struct):
     command: str
+    commit: str
+    machine: str
     seed: int
     count: int
     checked: int = 0
@@ -72,7 +75,8 @@ def begin(count: int, seed: int, resume: bool) -> LockResults:
         stored = msgspec.json.decode(RESULTS.read_bytes(), type=LockResults)
         if (stored.count, stored.seed) == (count, seed):
             return stored
-    return LockResults(f"python -m benchmarks.locks --count {count} --seed {seed}", seed, count)
+    command = f"python -m benchmarks.locks --count {count} --seed {seed}"
+    return LockResults(command, commit_name(), machine(), seed, count)
 
 
 async def check_hostile(edits: Sequence[HostileEdit], results: LockResults, verbose: bool) -> None:

@@ -21,9 +21,8 @@ from statistics import median
 from typing import Any
 
 import heald
-from benchmarks.curve import commit_name
 from benchmarks.listeners import disconnect_all, listen_all
-from benchmarks.report import machine, table
+from benchmarks.report import commit_name, machine, table
 from benchmarks.server import start_program
 from benchmarks.server_worker import TOKEN
 from heald.sessions import Sessions, SqliteStore

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple, cast
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
-from benchmarks.curve import commit_name
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from heald.providers.scripted import ScriptedModel
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
@@ -245,13 +244,18 @@ async def variants(browser: Browser, address: str) -> tuple[Pace, list[float], l
     return pace, gaps, work
 
 
-def describe_updates(gaps: Sequence[float], work: Sequence[float]) -> str:
+def preview_figures(pace: Pace, gaps: Sequence[float], work: Sequence[float]) -> dict[str, float]:
     ordered = sorted(gaps)
     if not ordered:
-        return "     never updated"
-    middle, late = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
-    longest = f"(95 %: {late:.0f} ms; the longest {ordered[-1]:.0f} ms, at most 500)"
-    return f"{middle:8.0f} ms between two updates  {longest}; {sum(work) / len(work):.1f} ms of work for each"
+        sys.exit("The small previews were never updated.")
+    return {
+        "load": round(os.getloadavg()[0], 1),
+        "between two updates, median, ms": round(ordered[len(ordered) // 2]),
+        "between two updates, 95 %, ms": round(ordered[int(len(ordered) * 0.95)]),
+        "between two updates, longest, ms": round(ordered[-1]),
+        "work for an update, ms": round(sum(work) / len(work), 1),
+        "95 % of the frames within, ms": round(pace.late),
+    }
 
 
 def load() -> str:
@@ -275,7 +279,8 @@ async def open_logs(browser: Browser, built: Path, sizes: Sequence[int]) -> list
     return rows
 
 
-async def main(built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
+async def main(built: Path, sizes: Sequence[int]) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Return the figures of each log, and those of four variants that write at once."""
     print(f"first load           {first_load(built) / 1000:8.1f} kB gzip   (at most 150)")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -286,10 +291,11 @@ async def main(built: Path, sizes: Sequence[int]) -> list[dict[str, float]]:
             async with serving(Path(name), built) as address:
                 pace, gaps, work = await variants(browser, address)
                 print(f"four variants        {pace}")
-                print(f"their small previews {describe_updates(gaps, work)}")
+                previews = preview_figures(pace, gaps, work)
+                print(f"their small previews {previews}, the longest at most 500")
         print(f"                     at least 50 frames/s are wanted; {load()}")
         await browser.close()
-    return rows
+    return rows, previews
 
 
 if __name__ == "__main__":
@@ -298,10 +304,10 @@ if __name__ == "__main__":
     parser.add_argument(
         "--events", default="50000", help="events of the logs that are opened, or none (default: %(default)s)"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures of the logs here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
     options = parser.parse_args()
-    logs = asyncio.run(main(options.page, [int(count) for count in options.events.split(",") if count]))
+    logs, previews = asyncio.run(main(options.page, [int(count) for count in options.events.split(",") if count]))
     if options.json is not None:
         command = " ".join(["python -m benchmarks.page", *sys.argv[1:]])
-        report = {"command": command, "commit": commit_name(), "machine": machine(), "logs": logs}
+        report = {"command": command, "commit": commit_name(), "machine": machine(), "logs": logs, "previews": previews}
         options.json.write_text(json.dumps(report, indent=1) + "\n")

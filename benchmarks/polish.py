@@ -19,6 +19,7 @@ import msgspec
 
 from benchmarks.page_editor import PageEditor
 from benchmarks.pages import pictures, render
+from benchmarks.report import commit_name, machine
 from heald.testing import ScriptedModel
 from heald_server.models import KnownModels
 from heald_studio.browser.browser import shared_browser
@@ -62,6 +63,8 @@ class Totals(msgspec.Struct, frozen=True):
 
 class PolishResults(msgspec.Struct, frozen=True):
     command: str
+    commit: str
+    machine: str
     totals: Totals
     pages: list[PageFigures]
 
@@ -145,9 +148,8 @@ async def main(names: Sequence[str], *, resume: bool) -> int:
         for name in names:
             if name not in rows:
                 rows[name] = await measure_page(SET, name, Path(folder))
-                results = PolishResults(
-                    f"python -m benchmarks.polish {' '.join(rows)}", summarize(list(rows.values())), list(rows.values())
-                )
+                command, figures = f"python -m benchmarks.polish {' '.join(rows)}", list(rows.values())
+                results = PolishResults(command, commit_name(), machine(), summarize(figures), figures)
                 RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
             print_row(name, rows[name])
     totals = summarize(list(rows.values()))

@@ -25,8 +25,7 @@ from typing import Any
 import msgspec
 from playwright.async_api import Browser, async_playwright
 
-from benchmarks.curve import commit_name
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from heald.core.messages import ToolCall
 from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply

@@ -22,6 +22,8 @@ from typing import Any
 
 import msgspec
 
+from benchmarks.report import commit_name, machine
+
 SEED = 39
 TUNING, MEASURED = "tuning", "measured"
 LEAST_IDENTITY = 0.95
@@ -52,8 +54,8 @@ def main() -> None:
         draw(options.folder, options.to, options.count, options.seed)
     elif options.command == "keep":
         rows = [kept_row(row) for row in read_rows(options.report)]
-        figures = msgspec.json.format(msgspec.json.encode({"command": options.run, "rows": rows}), indent=1)
-        options.file.write_bytes(figures + b"\n")
+        results = {"command": options.run, "commit": commit_name(), "machine": machine(), "rows": rows}
+        options.file.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
     else:
         print("\n".join(table_lines(read_rows(options.report))))
 

@@ -2,11 +2,14 @@
 
 import os
 import platform
+import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from benchmarks.results import Figures, Results
 from benchmarks.scenarios import scenario
 
+_ROOT = Path(__file__).resolve().parents[1]
 _TITLES = {
     "text": "{} text deltas in a burst, with a fresh agent",
     "turns": "{} turns with a tool call, and a final text",
@@ -59,6 +62,14 @@ def machine() -> str:
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
         f"load average over 1, 5 and 15 minutes: {busy}."
     )
+
+
+def commit_name() -> str:
+    """The commit of the checkout, with a mark if files were changed since."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+changes", "--exclude=*"], cwd=_ROOT, capture_output=True, text=True
+    )
+    return described.stdout.strip() or "unknown"
 
 
 def _summary(results: Results) -> Iterator[list[str]]:

@@ -4,10 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-
-from benchmarks.report import machine
 
 FILE = Path(__file__).with_name("served.json")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -29,6 +26,8 @@ class ServedRow:
 class Served:
     """A whole run."""
 
+    command: str
+    commit: str
     measured: str
     machine: str
     agents: int
@@ -36,15 +35,10 @@ class Served:
     """Deltas a second of each agent."""
     rows: Sequence[ServedRow]
 
-    @classmethod
-    def measured_now(cls, rows: Sequence[ServedRow], agents: int, pace: int) -> "Served":
-        return cls(datetime.now(UTC).strftime("%Y-%m"), machine(), agents, pace, rows)
-
 
 def read(path: Path = FILE) -> Served:
     stored = json.loads(path.read_text("utf-8"))
-    rows = [ServedRow(**row) for row in stored["rows"]]
-    return Served(stored["measured"], stored["machine"], stored["agents"], stored["pace"], rows)
+    return Served(**stored | {"rows": [ServedRow(**row) for row in stored["rows"]]})
 
 
 BASELINE = "bare proxy"

@@ -54,6 +54,6 @@ def test_eight_calls_come_in_one_message() -> None:
 
 def test_a_scenario_without_figures_has_no_column() -> None:
     ours, milliseconds = {"heald-agent": {"calls-8": (1.0, 1.5)}}, {"bare": {"calls-8": (4.0, 6.2)}}
-    lines = costs_table(Figures("2026-11", "a machine", ours, milliseconds)).splitlines()
+    lines = costs_table(Figures("a command", "abc", "2026-11", "a machine", ours, milliseconds)).splitlines()
     assert lines[0] == "| row | eight parallel calls |"
     assert lines[2:4] == ["| bare loop | 4.0 to 6.2 ms |", "| `heald.Agent`, all events | 1.0 to 1.5 × |"]

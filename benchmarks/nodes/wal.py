@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tests" / "support"))
 
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 from heald.core.envelope import Event, new_event
 from heald.core.events import TextDelta
 from heald.sessions.leases import Lease
@@ -114,7 +114,7 @@ def main() -> None:
         f"python -m benchmarks.nodes.wal --sessions {options.sessions} --rounds {options.rounds} --touch {touches}"
     )
     if options.output is not None:
-        figures = {"command": command, "machine": machine(), "cells": cells}
+        figures = {"command": command, "commit": commit_name(), "machine": machine(), "cells": cells}
         options.output.write_text(json.dumps(figures, indent=1) + "\n")
 
 

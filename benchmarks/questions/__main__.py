@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.questions.attacks import AttackReport, run_attacks
 from benchmarks.questions.make_commands import HOSTS, PROJECTS, SessionCommand, read_commands
+from benchmarks.report import commit_name, machine
 from heald.core.messages import ToolCall
 from heald.tools.permissions import Mode, Permissions
 from heald.tools.planned_call import PlannedCall
@@ -117,7 +118,8 @@ async def main() -> None:
             report = await run_attacks()
     _print(counts, report, len(commands))
     if "--no-attacks" not in sys.argv:
-        result = {"commands": len(commands), "modes": {mode: asdict(count) for mode, count in counts.items()}}
+        place = {"command": "python -m benchmarks.questions", "commit": commit_name(), "machine": machine()}
+        result = place | {"commands": len(commands), "modes": {mode: asdict(count) for mode, count in counts.items()}}
         RESULT.write_text(json.dumps(result | {"attacks": asdict(report)}, indent=2) + "\n")
     if counts["inside"].all > counts["ask"].all / 10 or report.passed:
         sys.exit(1)

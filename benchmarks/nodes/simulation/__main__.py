@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 
 from benchmarks.nodes.simulation.old_faults import OLD_FAULTS
 from benchmarks.nodes.simulation.schedule import FAULTS, LENGTHS, ScheduleOutcome, Simulation
-from benchmarks.report import machine
+from benchmarks.report import commit_name, machine
 
 _PORTION = 50
 """Schedules that a process runs before it hands over their outcomes."""
@@ -50,7 +50,9 @@ def main() -> None:
     arguments = parser.parse_args()
     figures = _find_old_faults(arguments) if arguments.old_faults else _run_schedules(arguments)
     if arguments.output is not None:
-        result = {"arguments": _public_arguments(arguments), "machine": machine(), **figures}
+        command = " ".join(["python -m benchmarks.nodes.simulation", *sys.argv[1:]])
+        place = {"command": command, "commit": commit_name(), "machine": machine()}
+        result = place | {"arguments": _public_arguments(arguments), **figures}
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
     sys.exit(1 if figures["failed"] else 0)
 
