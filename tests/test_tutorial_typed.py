@@ -37,7 +37,7 @@ def test_every_step_works(tmp_path: Path) -> None:
     events = [json.loads(line) for line in printed]
     assert any(event["type"] == "tool_result" and event["data"]["status"] == "ok" for event in events)
     assert events[-1]["type"] == "exchange_response"
-    assert "There is no model to talk to" in ran.stderr  # the chat says what it needs
+    assert "No model is configured" in ran.stderr  # the chat says what it needs
     [answer] = [text for line, text in steps.items() if line.startswith("curl")]
     assert "7 to 18" in answer or "closed" in answer
     assert "event: done" in answer

@@ -256,7 +256,7 @@ async def test_without_a_model_to_talk_to(tmp_path: Path) -> None:
         ("OLLAMA_HOST", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LLAMACPP_BASE_URL"), "http://127.0.0.1:1"
     )
     async with Tmux(tmp_path, "chat", "--data", str(tmp_path / "data"), **nowhere) as terminal:
-        await terminal.shows("heald: There is no model to talk to; set a key such as ANTHROPIC_API_KEY", "status 2")
+        await terminal.shows("heald: No model is configured; set a key such as ANTHROPIC_API_KEY", "status 2")
 
 
 async def test_the_text_of_a_failed_attempt_is_erased(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ async def test_a_person_is_shown_the_file_and_asked(tmp_path: Path) -> None:
             assert "\u202e" not in screen
             assert server.requests == []
             await terminal.enter("")
-            await terminal.shows("There is no model to talk to", "status 2")
+            await terminal.shows("No model is configured", "status 2")
         assert state(here("heald.toml")) == "unknown"
         async with Tmux(tmp_path, *words) as terminal:
             await terminal.shows("trust it?")

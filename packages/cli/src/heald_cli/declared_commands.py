@@ -38,14 +38,14 @@ RUN = Command(
 )
 UNDO = Command(
     "undo",
-    "restore the files as they were before an attempt of `heald run --attempts` was applied",
+    "undo the last applied attempt of `heald run --attempts`",
     "heald_cli.commands.undo",
     shared=("checkpoints",),
     rank=70,
 )
 REVIEW = Command(
     "review",
-    "let a model comment on the commits of a branch, at lines; post the comments if asked",
+    "review the commits of a branch with a model; --post posts the comments",
     "heald_cli.commands.review",
     table="heald_cli.settings.writing:ReviewTable",
     shared=REQUEST_TABLES,
@@ -83,21 +83,19 @@ TOKENS = Command(
 )
 STORE = Command(
     "store",
-    "check, migrate and copy the store of the sessions",
+    "check, migrate and copy a session store",
     "heald_cli.commands.store",
     keys=("data", "store"),
     rank=100,
 )
-AGENTS = Command("agents", "list the agents that are written as files", "heald_cli.commands.agents", rank=105)
+AGENTS = Command("agents", "list the agents that are defined in files", "heald_cli.commands.agents", rank=105)
 EXPORT = Command(
     "export",
-    "write commands, skills, agents and hooks in the formats of other programs",
+    "export commands, skills, agents and hooks for other coding assistants",
     "heald_cli.commands.export",
     rank=107,
 )
-MODELS = Command(
-    "models", "list the models that can be used here, with their prices", "heald_cli.commands.models", rank=110
-)
+MODELS = Command("models", "list the available models and their prices", "heald_cli.commands.models", rank=110)
 REPLAY = Command(
     "replay",
     "replay a session on the terminal, or as a client receives it",

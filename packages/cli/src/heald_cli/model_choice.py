@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from heald_server.models import KnownModels
 
 _NO_MODEL = (
-    "There is no model to talk to; set a key such as ANTHROPIC_API_KEY (`heald key set anthropic` stores it), start a "
+    "No model is configured; set a key such as ANTHROPIC_API_KEY (`heald key set anthropic` stores it), start a "
     "server such as Ollama, or name one with --model."
 )
 
@@ -24,7 +24,7 @@ def default_model(models: "KnownModels") -> str:
 
 
 def no_model_error() -> ConfigurationError:
-    """Explain why there is no model to talk to, if none is named."""
+    """Explain why no model is configured, if none is named."""
     from heald.providers.keys import find_key_origin
     from heald.providers.registry import installed_providers
 

@@ -103,7 +103,7 @@ class CommandParser(argparse.ArgumentParser):
             return self._explain_choice(match["name"], match["word"].strip("'\""), choices)
         if match := _VALUE.match(message):
             kind = _KINDS.get(match["kind"], match["kind"])
-            return f"{match['name']} is {kind}, not {match['word']}. {self.advise_help()}"
+            return f"{match['name']} must be {kind}, not {match['word']}. {self.advise_help()}"
         if match := _LACKING.match(message):
             return f"{match['name']} needs a value. {self.advise_help()}"
         kind, _, rest = message.partition(": ")

@@ -4,7 +4,7 @@ from heald.config.command import Command
 
 TEST = Command(
     "test",
-    "run the cases of agents, and compare the results with the last run",
+    "run evaluation cases of agents, and compare with the last run",
     "heald_evals.commands.test",
     rank=145,
 )

@@ -28,7 +28,7 @@ HELP_TASKS = (
     HelpTask("changes", "see, review, undo and commit changes", ("diff", "review", "undo", "redo", "commit", "pr")),
     HelpTask(
         "permissions",
-        "decide what it may do",
+        "set what the agent may do",
         ("mode", "plan"),
         ("Shift-Tab switches the mode: plan, ask, edits, inside. Ctrl-O shows the output of the last command.",),
     ),
@@ -43,10 +43,10 @@ HELP_TASKS = (
             "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs; with Ctrl-S the",
             "model sees them at its next turn, with Ctrl-X they interrupt it.",
             "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
-            "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
-            "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
+            "@path attaches a file or the list of a folder (Tab completes); the path of a picture attaches it.",
+            "@server:address attaches a resource of an MCP server, /server:prompt runs one of its prompts.",
             "Ctrl-V attaches the picture in the clipboard.",
-            "!command runs a command of yours in the folder; the model sees it and its output with your next request.",
+            "!command runs a shell command in the folder; the model sees it and its output with your next request.",
         ),
     ),
 )

@@ -33,7 +33,7 @@ async def check_distributions() -> Findings:
         if distribution not in installed:
             name = f"{DISTRIBUTION}[{extra}]" if extra else distribution
             advice = install_advice(extra) if extra else install_advice()
-            findings.append(missing(name, f"without {distribution}; with it {purpose}", advice))
+            findings.append(missing(name, f"{distribution} is not installed; with it, {purpose}", advice))
     return findings
 
 

@@ -20,7 +20,7 @@ def check() -> Findings:
     for extra, (module, package, purpose) in _EXTRAS.items():
         name = f"{DISTRIBUTION}[{extra}]"
         if find_spec(module) is None:
-            yield missing(name, f"without {package}; with it {purpose}", install_advice(extra))
+            yield missing(name, f"{package} is not installed; with it, {purpose}", install_advice(extra))
         else:
             yield ok(name, purpose)
     yield check_key_store()

@@ -55,7 +55,7 @@ def resolve_endpoint(provider: str) -> Endpoint:
     from difflib import get_close_matches
 
     near = get_close_matches(provider, names, 1, 0.7)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
+    hint = f"did you mean {near[0]!r}?" if near else f"known providers: {', '.join(names)}."
     raise UnknownProvider(
         f"There is no provider {provider!r}; {hint} "
         "Any other endpoint can be named in heald.toml or given as heald.Model(name, wire=…, base_url=…)."

@@ -32,7 +32,7 @@ Without a language model, local/vision follows small requests of --from: make th
 heading, make the header sticky, duplicate "Rye", set the language to German.
 
 Several variants go into out/1, out/2, …, the best first; one goes into out itself.
-exit status: 0 one is complete, 1 all failed or changed nothing, 2 wrong usage, 3 a limit was reached, 130 stopped"""
+exit status: 0 a page is complete, 1 all failed or changed nothing, 2 wrong usage, 3 a limit was reached, 130 stopped"""
 
 MOST_SCALE = 8
 
