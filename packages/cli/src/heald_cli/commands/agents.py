@@ -1,4 +1,4 @@
-"""`heald agents`: lists the agents that are written as files."""
+"""`heald agents`: lists the agents that are defined in files."""
 
 import argparse
 import sys

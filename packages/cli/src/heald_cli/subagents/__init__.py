@@ -1,1 +1,1 @@
-"""Sub-agents: agents that are written as files and started by the model, in the conversation or in the background."""
+"""Sub-agents: agents that are defined in files and started by the model, in the conversation or in the background."""
