@@ -333,7 +333,7 @@ export const stopVariant = {
 } as const;
 
 export const talk = {
-  noChanges: "Nobody has asked for a change yet. Describe one below, or press E and click what to change.",
+  noChanges: "No changes yet. Describe one below, or press E and click what to change.",
   versionEditedByHand: "This version was edited by hand.",
   thisVersionIsAnEarlier: "This version is an earlier one, restored.",
   created: "Created",

@@ -430,7 +430,7 @@ class ChatSession:
     def _agent_options(
         self, settings: SessionSettings, model: ModelLike, tools: Sequence[ToolLike], extras: FolderExtras
     ) -> dict[str, Any]:
-        """Return the options of the agent: of the one that is written as a file, if the settings name one."""
+        """Return the options of the agent: of the one that is defined in a file, if the settings name one."""
         if not settings.agent:
             return {
                 "model": model,

@@ -8,13 +8,13 @@ AfterCrashName = Literal["continue", "close"]
 LevelName = Literal["debug", "info", "warning", "error"]
 
 AGENT = option(
-    "agent that is written as a file, agents/NAME.md, or an external one by ACP, such as claude or opencode",
+    "agent that is defined in a file, agents/NAME.md, or an external one by ACP, such as claude or opencode",
     "model",
     metavar="NAME",
     at_top=False,
 )
 SERVER_AGENT = option(
-    "agent that is written as a file, agents/NAME.md; its model, tools and instructions count",
+    "agent that is defined in a file, agents/NAME.md; its model, tools and instructions count",
     "model",
     metavar="NAME",
     at_top=False,

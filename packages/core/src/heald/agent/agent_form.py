@@ -1,4 +1,4 @@
-"""The forms in which agents are written as files: Heald's own, `agents/NAME.md`, and that of Claude Code."""
+"""The formats of agent files: Heald's own, `agents/NAME.md`, and that of Claude Code."""
 
 from pathlib import Path
 from typing import Any, Protocol, cast
