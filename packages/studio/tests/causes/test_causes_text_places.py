@@ -80,3 +80,33 @@ def test_a_link_in_a_sentence_begins_and_ends_at_the_gaps_of_its_line() -> None:
     _, link, after = places([node("Read", 0, 0), node("theterms", 40, 0), node("first", 112, 0)], [line])
     assert (round(link.rect.x, 1), round(link.rect.right, 1)) == (135.2, 190.8)
     assert round(after.rect.x, 1) == 221.2
+
+
+def test_signs_between_links_that_the_page_has_no_text_for_take_their_room() -> None:
+    gaps = (InkGap(132, 140), InkGap(144, 152), InkGap(192, 200), InkGap(204, 212))
+    line = PictureLine("Home · Tours · Books", Rect(100, 50, 152, 20), gaps)
+    home, tours, books = places([node("Home", 0, 0), node("Tours", 40, 0), node("Books", 90, 0)], [line])
+    assert [round(link.rect.x) for link in (home, tours, books)] == [100, 151, 211]
+    assert [round(link.rect.right) for link in (home, tours, books)] == [133, 193, 252]
+
+
+def test_letters_of_one_width_are_placed_by_their_number() -> None:
+    line = PictureLine("fill(m, i)", Rect(100, 50, 100, 20), (InkGap(131, 147),), has_equal_letters=True)
+    name, rest = places([node("fill", 0, 0, width=5), node("(m, i)", 20, 0, width=9)], [line])
+    assert (name.rect.x, name.rect.right, rest.rect.x, rest.rect.right) == (100, 140, 140, 200)
+
+
+def test_a_word_that_was_found_far_from_the_rest_of_its_text_does_not_widen_its_place() -> None:
+    lines = [
+        PictureLine("Coast", Rect(500, 20, 40, 20)),
+        PictureLine("Turn left at the old lighthouse of the", Rect(100, 800, 300, 20)),
+    ]
+    (place,) = places([node("Turn left at the old lighthouse of the Coast", 0, 0)], lines)
+    assert (place.rect.y, round(place.rect.w), place.rect.h) == (800, 300, 20)
+
+
+def test_a_large_initial_that_was_not_read_is_part_of_the_place() -> None:
+    initial = PageWord("T", 0, 0, 30, 60)
+    words = [PageWord(word, 30 + at, 2, 8 * len(word), 20) for word, at in (("he", 0), ("boats", 24), ("leave", 72))]
+    (place,) = places([TextNode("p", [initial, *words])], [PictureLine("he boats leave", Rect(130, 100, 112, 20))])
+    assert (round(place.rect.x), round(place.rect.h)) == (100, 60)

@@ -6,12 +6,15 @@ texts around it.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from statistics import median
+from types import MappingProxyType
 from typing import Literal
 
 from heald_pictures.rect import Rect, hull
+from heald_pictures.scripts import wide_letter
 from heald_studio.causes.folded_text import fold_text
 from heald_studio.causes.ink_gaps import InkGap, InkSign
 from heald_studio.causes.rendered_texts import PageWord, RenderedTexts, TextNode
@@ -30,6 +33,13 @@ _FAR_APART = 1.0  # a wider distance of words, in heights, is that of two column
 _LEAST_CUT = 0.15  # the width of a gap at which a line is cut, in heights
 _BEARING = 0.05  # the room on each side of a sign's ink, in heights
 _WHOLE = 0.9  # the share of a text's letters from which on the rest needs no guess
+_LARGE = 1.5  # a letter so much higher than the others, such as an initial, is part of the place though it was not read
+_SIGN = 0.35  # the width of a sign between two texts, in heights
+_STRAY = 0.2  # a smaller share of a text's letters may be those of another text
+_STRAY_AWAY = 5.0  # if they are so far away, in heights
+_NARROW_LETTERS = frozenset(" iljtfIr.,:;'!|()[]/·")
+_WIDE_LETTERS = frozenset("mwMW@%")
+_NO_SIGNS: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +53,16 @@ class PictureLine:
     before: InkSign | None = None
     """A sign before it that was not read, and one after it."""
     after: InkSign | None = None
+    has_equal_letters: bool = False
+    """Whether its font has letters of one width, and spaces of the same."""
 
     @property
     def gaps_inside(self) -> list[InkGap]:
-        return [gap for gap in self.gaps if gap.left > self.rect.x and gap.right < self.rect.right]
+        return (
+            []
+            if self.has_equal_letters
+            else [gap for gap in self.gaps if gap.left > self.rect.x and gap.right < self.rect.right]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,19 +232,35 @@ class _Placing:
     def _assign(self, number: int, start: int, letters: str) -> None:
         self._unplaced.remove(number)
         read, line = self._lines[number]
+        signs: dict[int, int] = {}
         if read != letters:
             line = _without_extra(line, read, letters)
-        self._spread(line, start, start + len(letters))
+            signs = {start + at: count for at, count in _signs_between(read, letters).items()}
+        self._spread(line, start, start + len(letters), signs)
 
-    def _spread(self, line: PictureLine, start: int, end: int) -> None:
-        """Give each word its part of a line, as wide as it is on the page beside the others."""
+    def _spread(self, line: PictureLine, start: int, end: int, signs: Mapping[int, int] = _NO_SIGNS) -> None:
+        """Give each word its part of a line, as wide as it is on the page beside the others. `signs` has how many signs
+        stand in the line before a letter that the page does not have as text."""
         self._assigned[start:end] = b"\1" * (end - start)
         words = list(range(self._word_at(start), self._word_at(end - 1) + 1))
-        row = [RowWord(self._words[word].w, self._gap_after(word)) for word in words[:-1]]
-        row.append(RowWord(self._words[words[-1]].w, 0.0))
-        for word, place in zip(words, spread_row(line.rect, line.gaps_inside, row), strict=True):
-            self._places[word] = place
-            self._read[word] = self._starts[word + 1] - self._starts[word]
+        row: list[RowWord] = []
+        members: list[int | None] = []
+        for word in words:
+            height = self._words[word].h
+            count = signs.get(self._starts[word + 1], 0) if word != words[-1] else 0
+            space = 0.0 if word == words[-1] else _SPACE * height if count else self._gap_after(word)
+            row.append(RowWord(self._words[word].w, space))
+            members.append(word)
+            if count:
+                row.append(RowWord(count * _SIGN * height, _SPACE * height))
+                members.append(None)
+        if line.has_equal_letters:
+            counts = [1 if word is None else len(self._words[word].text) for word in members]
+            row = [RowWord(count, float(part.space > 0)) for count, part in zip(counts, row, strict=True)]
+        for word, place in zip(members, spread_row(line.rect, line.gaps_inside, row), strict=True):
+            if word is not None:
+                self._places[word] = place
+                self._read[word] = self._starts[word + 1] - self._starts[word]
         if line.before is not None:
             self._signs[words[0], -1] = line.before
         if line.after is not None:
@@ -255,11 +287,29 @@ class _Placing:
         numbers = range(first, first + len(node.words))
         total = sum(self._starts[number + 1] - self._starts[number] for number in numbers)
         read = sum(self._read.get(number, 0) for number in numbers)
-        places = [self._places[number] for number in numbers if number in self._places]
+        numbers_read = self._without_strays([number for number in numbers if number in self._places])
+        places = [self._places[number] for number in numbers_read]
         likeness = read / max(total, 1)
-        if likeness < _WHOLE:
-            places += [self._guess(number, shifts) for number in numbers if number not in self._places]
+        usual = median(self._words[number].h for number in numbers)
+        unread = [number for number in numbers if number not in self._places]
+        if likeness >= _WHOLE:
+            unread = [number for number in unread if self._words[number].h > _LARGE * usual]
+        places += [self._guess(number, shifts) for number in unread]
         return TextPlace(hull(places), "text" if read else "position", round(min(likeness, 1.0), 3))
+
+    def _without_strays(self, numbers: list[int]) -> list[int]:
+        """Return the words of a text without the few that stand far from the others, and may be of another text."""
+        if len(numbers) < 2:
+            return numbers
+        height = hull(self._words[number].rect for number in numbers).h
+        middle = median(self._places[number].middle[1] for number in numbers for _ in range(self._read[number]))
+        near: list[int] = []
+        for number in numbers:
+            place = self._places[number]
+            if abs(place.middle[1] - middle) <= 2 * height + _STRAY_AWAY * place.h:
+                near.append(number)
+        share = sum(self._read[number] for number in near) / sum(self._read[number] for number in numbers)
+        return near if share > 1 - _STRAY else numbers
 
     def _guess(self, number: int, shifts: Shifts) -> Rect:
         """Return where a word that was not read stands: beside the word before or after it in its row, if that was."""
@@ -273,24 +323,45 @@ class _Placing:
             gap = (word.x - beside.x - beside.w if step < 0 else beside.x - word.x - word.w) * scale
             left = place.right + gap if step < 0 else place.x - gap - word.w * scale
             sign = self._signs.get((number + step, -step))
-            if sign is not None and len(word.text) == 1:
+            if sign is not None and len(word.text) == 1 and word.h <= _LARGE * beside.h:
                 bearing = _BEARING * place.h
                 return Rect(sign.left - bearing, place.y, sign.right - sign.left + 2 * bearing, place.h)
             if 0 <= gap < _FAR_APART * word.h:
-                return Rect(left, place.y, word.w * scale, place.h)
+                rise = place.h / max(beside.h, 1.0)
+                middle = place.middle[1] + (word.rect.middle[1] - beside.rect.middle[1]) * rise
+                return Rect(left, middle - word.h * rise / 2, word.w * scale, word.h * rise)
         return shifts.place(word.rect)
 
 
 def _part_of(line: PictureLine, letters: str, start: int, end: int) -> Rect:
-    """Return the part of a line that some of its letters take."""
-    width = line.rect.w / len(letters)
-    return Rect(line.rect.x + start * width, line.rect.y, (end - start) * width, line.rect.h)
+    """Return the part of a line that some of its letters take, by usual widths of letters."""
+    edges: list[tuple[float, float]] = []
+    width = 0.0
+    for letter in line.text:
+        step = 1.0 if line.has_equal_letters else _letter_width(letter)
+        edges += [(width, width + step)] * len(fold_text(letter))
+        width += step
+    if len(edges) != len(letters):
+        edges, width = [(float(at), at + 1.0) for at in range(len(letters))], float(len(letters))
+    left, right = edges[start][0] / width, edges[end - 1][1] / width
+    return Rect(line.rect.x + left * line.rect.w, line.rect.y, (right - left) * line.rect.w, line.rect.h)
+
+
+def _letter_width(letter: str) -> float:
+    """Return the usual width of a letter, in ems."""
+    if wide_letter(letter):
+        return 1.0
+    if letter in _NARROW_LETTERS:
+        return 0.28
+    if letter in _WIDE_LETTERS:
+        return 0.83
+    return 0.67 if letter.isupper() else 0.53
 
 
 def _cut(line: PictureLine, letters: str, start: int, end: int) -> PictureLine:
     """Return the part of a line that some of its letters take, from space to space where there is one near."""
     part = _part_of(line, letters, start, end)
-    spaces = [gap for gap in line.gaps if gap.width >= _LEAST_CUT * part.h]
+    spaces = [gap for gap in line.gaps if gap.width >= _LEAST_CUT * part.h and not line.has_equal_letters]
     left, right = part.x, part.right
     before = min(spaces, key=lambda gap: abs(gap.middle - left), default=None)
     if start > 0 and before is not None and abs(before.middle - left) < part.h:
@@ -299,8 +370,18 @@ def _cut(line: PictureLine, letters: str, start: int, end: int) -> PictureLine:
     if end < len(letters) and after is not None and abs(after.middle - right) < part.h:
         right = after.left
     if right - left < part.w / 2:
-        return PictureLine(line.text, part)
-    return PictureLine(line.text, Rect(left, part.y, right - left, part.h), line.gaps)
+        return PictureLine(line.text, part, has_equal_letters=line.has_equal_letters)
+    rect = Rect(left, part.y, right - left, part.h)
+    return PictureLine(line.text, rect, line.gaps, has_equal_letters=line.has_equal_letters)
+
+
+def _signs_between(read: str, letters: str) -> dict[int, int]:
+    """Return how many signs, such as dots between links, a line has before a letter that is not the first one."""
+    signs: dict[int, int] = {}
+    for tag, at, _, start, end in SequenceMatcher(None, letters, read, autojunk=False).get_opcodes():
+        if tag == "insert" and 0 < at < len(letters) and not any(map(str.isalnum, read[start:end])):
+            signs[at] = end - start
+    return signs
 
 
 def _without_extra(line: PictureLine, read: str, letters: str) -> PictureLine:
