@@ -90,14 +90,18 @@ def _sections(page: Path) -> dict[str, str]:
 def _provenance(path: Path) -> list[dict[str, Any]]:
     """The runs of a file of results."""
     stored = json.loads(path.read_text("utf-8"))
-    return stored["runs"] if "command" not in stored else [stored, *filter(None, [stored.get("measured_again")])]
+    if "command" not in stored:
+        return [run for runs in stored.values() if isinstance(runs, list) for run in runs]
+    return [stored, *filter(None, [stored.get("measured_again")])]
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
 def test_a_result_names_its_command_its_commit_and_its_machine(path: Path) -> None:
     if path.name in NOT_MEASURED:
         return
-    for run in _provenance(path):
+    runs = _provenance(path)
+    assert runs
+    for run in runs:
         assert all(run.get(name) for name in PROVENANCE), f"{path.name} lacks one of {PROVENANCE}"
         assert str(run["command"]).startswith("python -m benchmarks."), path.name
 
