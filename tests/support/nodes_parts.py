@@ -149,6 +149,10 @@ class NodeClient:
             assert status is not None or answer.status < 400, (answer.status, text)
             return json.loads(text) if text else None
 
+    async def status(self, path: str) -> int:
+        async with self.http.get(path) as answer:
+            return answer.status
+
     async def create(self, **settings: Any) -> str:
         return (await self.request("POST", "/sessions", settings))["id"]
 

@@ -14,7 +14,7 @@ from heald_cli.chat.commands import CHAT_COMMANDS
 pytestmark = NEEDS_TMUX
 
 TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "help": ("/help", ("/undo", "Ctrl-C clears the line", "!command runs a command")),
+    "help": ("/help", ("/undo", "Ctrl-C clears the line", "!command runs a shell command")),
     "model": ("/model", ("The model is m.",)),
     "diff": ("/diff", ("+alpha",)),
     "review": ("/review a.txt", ("› Review a.txt.", "It is written.")),

@@ -307,7 +307,7 @@ async def test_commands_about_the_work(tmp_path: Path) -> None:
         assert "+alpha" in sent
         await terminal.enter("/clear")
         await terminal.enter("/help")
-        await terminal.shows("!command runs a command of yours")  # the beginning may be above the screen
+        await terminal.shows("!command runs a shell command")  # the beginning may be above the screen
 
 
 async def test_a_failed_command_is_not_green(tmp_path: Path) -> None:

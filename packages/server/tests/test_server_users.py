@@ -225,12 +225,17 @@ async def test_a_signed_token_ends_when_its_key_is_withdrawn(
             first_keys = provider.keys
             provider.keys = {"new": rsa_key("two")}
             assert "goodbye" in (await stream.content.read()).decode()
+
+        async def status_of_cookie() -> int:
+            async with server.client.get("/sessions", cookies=cookies) as answer:
+                return answer.status
+
         async with asyncio.timeout(60):
-            while (await server.client.get("/sessions", cookies=cookies)).status != 401:  # noqa: ASYNC110
+            while await status_of_cookie() != 401:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         provider.keys = {**first_keys, **provider.keys}
         await asyncio.sleep(0.3)
-        assert (await server.client.get("/sessions", cookies=cookies)).status == 401
+        assert await status_of_cookie() == 401
 
 
 async def test_a_provider_that_cannot_be_reached_ends_no_token(

@@ -52,7 +52,7 @@ async def test_a_full_disk_interrupts_an_exchange_until_there_is_room(
         async with asyncio.timeout(60):
             while f'"session":"{session}"' not in nodes[0].log():  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
-        assert (await client.http.get("/health")).status == 200
+        assert await client.status("/health") == 200
         store = PostgresStore(database.url)
         stored = (await store.info(session)).last_seq
         await store.close()
@@ -80,10 +80,10 @@ async def test_a_node_that_starts_without_room_is_ready_when_there_is(
         async with no_room(database.url, "nodes"):
             nodes[0].start().wait_ready()
             async with nodes[0].client() as started:
-                assert (await started.http.get("/ready")).status == 503
+                assert await started.status("/ready") == 503
                 assert await started.log(session) == await client.log(session)
         async with nodes[0].client() as started, asyncio.timeout(60):
-            while (await started.http.get("/ready")).status != 200:  # noqa: ASYNC110
+            while await started.status("/ready") != 200:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
     assert "the node is not ready: The database has no room left" in nodes[0].log()
     assert "Traceback" not in nodes[0].log()

@@ -83,7 +83,7 @@ async def test_after_a_restart_of_the_database_every_task_of_every_node_runs(
     for node in nodes:
         async with node.client() as client:
             async with asyncio.timeout(60):
-                while (await client.http.get("/ready")).status != 200:  # noqa: ASYNC110
+                while await client.status("/ready") != 200:  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
             tasks = (await client.request("GET", "/health"))["tasks"]
             assert set(tasks) == {"heartbeat", "claims", "commands", "events"}

@@ -238,7 +238,7 @@ class _ClientConnection(asyncio.StreamReaderProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.disconnected.set()
         self.closed.set()
-        super().connection_lost(exc)
+        super().connection_lost(None)  # a reset is an end like any other: asyncio keeps an exception that nobody awaits
 
     async def send(self, request: ReceivedRequest, reply: Reply) -> bool:
         """Send a reply. Returns False if the connection cannot be used any further."""

@@ -38,7 +38,7 @@ def _place_box(line: TextLine, pixels: Pixels, ratio: int) -> Rect:
     box = Rect(left, line.rect.y, right - left, line.rect.h)
     if line.likeness >= _CERTAIN or box.h <= 0:
         return box
-    measured = _measure_letters(line, pixels, ratio)
+    measured = _measure_ink(line, pixels, ratio)
     if measured is None or abs(measured[1] - line.baseline) > _MISSED * box.h:
         return box
     top, baseline = measured[0], max(measured[1], line.baseline)
@@ -62,7 +62,7 @@ def _is_capital_high(text: str) -> bool:
     return is_plain and bool(letters & _TALL) and not letters & _TALLER
 
 
-def _measure_letters(line: TextLine, pixels: Pixels, ratio: int) -> tuple[float, float] | None:
+def _measure_ink(line: TextLine, pixels: Pixels, ratio: int) -> tuple[float, float] | None:
     """Return the top of the letters of a line and their baseline, without an underline; None if they are not clear."""
     top, bottom = max(round((line.ink.y - 1) * ratio), 0), round((line.ink.bottom + 2) * ratio)
     left, right = max(round(line.ink.x * ratio), 0), round(line.ink.right * ratio)
