@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the Python that `.venv` is made with: python3, or the one of the system if it has the same version and python3
-# was compiled without profile-guided optimisation. Such a Python, as pyenv makes by default, needs a third more time.
+# was compiled without profile-guided optimisation. Such a Python, as pyenv makes by default, needs about a sixth more time.
 set -u
 
 version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || exec echo python3

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from PIL import Image
 
+from benchmarks.report import commit_name, machine
 from heald_studio.evaluate.bars import BARS, Bar
 from heald_studio.evaluate.columns import COLUMNS_BY_KEY
 
@@ -84,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=Path, help="the folder with report.json")
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="(%(default)s)")
-    parser.add_argument("--note", default="", help="a sentence about the run, such as its date")
+    parser.add_argument("--note", default=_provenance(), help="a sentence about the run (%(default)s)")
     parser.add_argument("--without-times", action="store_true", help="the machine was busy: no seconds, no memory")
     options = parser.parse_args()
     source = options.report / "report.json"
@@ -96,6 +97,10 @@ def main() -> None:
     text = "\n".join(_lines(data, pictures, options.note, hidden))
     (options.docs / "evaluation.md").write_text(f"{text}\n", "utf-8")
     print(options.docs / "evaluation.md")
+
+
+def _provenance() -> str:
+    return f"Measured by `make eval` at commit {commit_name()} on {machine()}"
 
 
 def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tuple[str, ...]) -> Iterator[str]:
