@@ -13,7 +13,15 @@ from heald.core.envelope import Event
 from heald.core.events import ConversationResponding, ConversationStart, TextContentBlockStart, TextDelta
 from heald.http1.shared_reads import shared_reads
 from heald.providers.scripted import ScriptedModel
-from heald.sessions.commit_clock import FEW_SESSIONS, FULL, LONGEST_PAUSE, CommitClock, clock_of
+from heald.sessions.commit_clock import (
+    COMMIT_PACING,
+    FEW_SESSIONS,
+    JOURNAL_PACING,
+    LONGEST_PAUSE,
+    CommitClock,
+    Pacing,
+    clock_of,
+)
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
 from heald.sessions.loop_load import MOMENTS, LoopLoad
@@ -108,10 +116,10 @@ async def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
 def _fix_pause(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Make all pauses alike, however busy the loop is."""
 
-    def pause_after(share: float, nodes: int) -> float:
+    def pause(pacing: Pacing, share: float, nodes: int) -> float:
         return seconds
 
-    monkeypatch.setattr("heald.sessions.commit_clock.pause_after", pause_after)
+    monkeypatch.setattr(Pacing, "pause", pause)
 
 
 def _watch_stores(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -193,7 +201,8 @@ def test_sessions_whose_deltas_come_within_a_pause_commit_together() -> None:
 
 @pytest.mark.parametrize("sessions", [1, 500])
 @pytest.mark.parametrize(
-    ("share", "pause"), [(FULL / 10, LONGEST_PAUSE / 10), (FULL / 2, LONGEST_PAUSE / 2), (1.0, LONGEST_PAUSE)]
+    ("share", "pause"),
+    [(COMMIT_PACING.full / 10, LONGEST_PAUSE / 10), (COMMIT_PACING.full / 2, LONGEST_PAUSE / 2), (1.0, LONGEST_PAUSE)],
 )
 def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: float, pause: float, sessions: int) -> None:
     clock, loop, as_loop = _clock(share)
@@ -210,7 +219,11 @@ def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: floa
 
 @pytest.mark.parametrize(
     ("nodes", "share", "pause"),
-    [(2, FULL / 4, LONGEST_PAUSE / 2), (2, FULL / 2, LONGEST_PAUSE), (3, 1.0, LONGEST_PAUSE)],
+    [
+        (2, COMMIT_PACING.full / 4, LONGEST_PAUSE / 2),
+        (2, COMMIT_PACING.full / 2, LONGEST_PAUSE),
+        (3, 1.0, LONGEST_PAUSE),
+    ],
 )
 def test_the_pause_grows_with_the_nodes_that_share_the_store(nodes: int, share: float, pause: float) -> None:
     clock, loop, as_loop = _clock(share)

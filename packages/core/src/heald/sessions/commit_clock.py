@@ -3,8 +3,9 @@
 A commit costs a sync of the disk and a switch to another thread and back. So there is a pause between two commits, and
 the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The
 busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
-many sessions stream. Where several nodes share a store, each of them makes commits, so the work of a loop counts once
-for each node. Where many take part and the pause is worth it, their streams are read together too, just before the
+many sessions stream. Where a journal stores the deltas, a pause only saves reads and writes of sockets, so it begins on
+a loop that is half busy. Where several nodes share a store, each of them makes commits, so the work of a loop counts
+once for each node. Where many take part and the pause is worth it, their streams are read together too, just before the
 commit: what a delta would wait for in memory, it waits for in its socket.
 
 Sessions that nobody watches wait longer, and share that wait.
@@ -14,14 +15,33 @@ import asyncio
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from heald.http1.shared_reads import shared_reads
 from heald.sessions.loop_load import LoopLoad
 
 LONGEST_PAUSE = 0.045
 """Seconds from the begin of one commit to that of the next on a full core: so long a watched delta waits at most."""
-FULL = 0.3
-"""The share of the time that a loop works from which on the pause is the longest. Shorter pauses cost commits: with
-0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the core."""
+
+
+class Pacing(msgspec.Struct, frozen=True):
+    """How the pause grows with the share of the time that a loop works."""
+
+    idle: float
+    """The share up to which there is no pause."""
+    full: float
+    """The share from which on the pause is the longest."""
+
+    def pause(self, share: float, nodes: int = 1) -> float:
+        """Return the seconds between two commits, by the share of the last moments that was spent working and the
+        number of nodes that share the store."""
+        return LONGEST_PAUSE * min(max(share * nodes - self.idle, 0.0) / (self.full - self.idle), 1.0)
+
+
+COMMIT_PACING = Pacing(idle=0.0, full=0.3)
+"""Shorter pauses cost commits: with 0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the
+core."""
+JOURNAL_PACING = Pacing(idle=0.5, full=0.9)
 FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together."""
 SHARED_READS_PAUSE = 0.006
@@ -31,17 +51,12 @@ _READING_TURNS = 3
 its task wakes and decodes."""
 
 
-def pause_after(share: float, nodes: int = 1) -> float:
-    """Return the seconds between two commits, by the share of the last moments that was spent working and the number of
-    nodes that share the store."""
-    return LONGEST_PAUSE * min(share * nodes / FULL, 1.0)
-
-
 class CommitClock:
     """Calls back those that want to commit: at once after a pause, else at its end."""
 
     def __init__(self, load: LoopLoad | None = None) -> None:
         self.load = load or LoopLoad()
+        self.pacing = COMMIT_PACING
         self.nodes = 1
         """The nodes that share the store of the sessions."""
         self._waiting: dict[Callable[[], object], None] = {}
@@ -94,7 +109,7 @@ class CommitClock:
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         waiting, self._waiting = self._waiting, {}
         self.load.measure(loop.time())
-        self._pause = pause_after(self.load.share, self.nodes)
+        self._pause = self.pacing.pause(self.load.share, self.nodes)
         self._is_scheduled = False
         reads = shared_reads(loop)
         if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:

@@ -17,7 +17,7 @@ from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
-from heald.sessions.store import EncodedEvents, Store, as_submit_store, as_watched_store
+from heald.sessions.store import EncodedEvents, Store, as_paced_store, as_submit_store, as_watched_store
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
 from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
@@ -68,12 +68,15 @@ class EventRecorder:
         self._is_delayed = False
         self._clock = clock_of(self._loop)
         self._task: asyncio.Task[None] | None = None
+        if (paced := as_paced_store(store)) is not None:
+            self._clock.pacing = paced.pacing()
         self._submits = as_submit_store(store)
         if (watched := as_watched_store(store)) is not None:
             self._watchers.append(partial(watched.is_read_elsewhere, lease.session))
         self._has_deltas_only = True
         self._has_delegates = False  # events of other sessions wait
         self._begins_block = False  # the next delta is the first one of its block
+        self._is_counted = False  # an append is part of the load of the clock
         self._submitted: list[Event | OnDelivered] = []  # what is being stored without a task
 
     def on_stored(
@@ -200,7 +203,7 @@ class EventRecorder:
     def _store_pending(self) -> None:
         """Store what waits: events of the session alone without a task, where the store can do that."""
         if self._submits is None or self._has_delegates:
-            self._clock.load.begin_store(self._loop.time())
+            self._begin_load()
             self._task = self._loop.create_task(self._write())
             return
         self._due = False
@@ -212,7 +215,7 @@ class EventRecorder:
             return
         title, self._title = self._title, ""
         self._submitted = batch
-        self._clock.load.begin_store(self._loop.time())
+        self._begin_load()
         self._submits.submit_events(
             self._lease,
             events,
@@ -222,20 +225,29 @@ class EventRecorder:
             title=title,
         )
 
+    def _begin_load(self) -> None:
+        self._is_counted = True
+        self._clock.load.begin_store(self._loop.time())
+
+    def _end_load(self) -> None:
+        if self._is_counted:
+            self._is_counted = False
+            self._clock.load.end_store(self._loop.time())
+
     def _on_submitted(self, encoded: EncodedEvents, error: Exception | None) -> None:
-        self._clock.load.end_store(self._loop.time())
+        """Deliver what is stored. Called once more if the store loses its place in the log."""
+        self._end_load()
         if self.error is not None:
             return
         if error is not None:
             self.fail(error)
             return
+        submitted, self._submitted = self._submitted, []
         try:
-            self._deliver(self._submitted, {self._lease.session: encoded})
+            self._deliver(submitted, {self._lease.session: encoded})
         except Exception as failure:
-            self._submitted = []
             self.fail(failure)
             return
-        self._submitted = []
         if self._due and self.error is None:
             self._store_pending()
 
@@ -264,7 +276,7 @@ class EventRecorder:
         except Exception as error:
             self.fail(error)
         finally:
-            self._clock.load.end_store(self._loop.time())
+            self._end_load()
             self._task = None
 
     async def _write_batch(self) -> None:

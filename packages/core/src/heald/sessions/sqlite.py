@@ -1,13 +1,15 @@
 """Sessions in one SQLite file, the embedded default.
 
 One thread writes and one reads, so that neither waits for the other and no event loop for either. Appends that come
-together share a transaction, hence one sync of the disk; each is acknowledged only after the commit. Leases are not
-synced: a loss of power ends the process that holds one.
+together share a transaction, hence one sync of the disk; each is acknowledged only after the commit. The deltas of a
+message that still streams are acknowledged when they are in the journal of the process (`journaled_deltas`). Leases are
+not synced: a loss of power ends the process that holds one.
 """
 
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from hashlib import sha256
 from os import PathLike
@@ -15,17 +17,25 @@ from pathlib import Path
 from time import time
 from typing import TypeVar
 
+import msgspec
+
 from heald.core.envelope import Event
 from heald.core.json import JsonObject, encode
+from heald.sessions.commit_clock import JOURNAL_PACING, Pacing
 from heald.sessions.database_thread import DatabaseThread
+from heald.sessions.delta_journal import DeltaJournal
 from heald.sessions.job_outcomes import GroupOutcome
+from heald.sessions.journal_recovery import list_dead, recover_journal, recover_journals
+from heald.sessions.journaled_deltas import JournaledDeltas, OnGroupStored, add_deltas
 from heald.sessions.leases import LEASE_SECONDS, Lease, is_abandoned
 from heald.sessions.news import News, deletion_news
 from heald.sessions.session_info import SessionInfo, SessionPage, parse_cursor
 from heald.sessions.sqlite_blobs import keep_blobs, read_blob
 from heald.sessions.sqlite_changes import note_deletion
 from heald.sessions.sqlite_commits import CommitLedger
+from heald.sessions.sqlite_connection import open_connection
 from heald.sessions.sqlite_damage import find_damage
+from heald.sessions.sqlite_errors import translate_error
 from heald.sessions.sqlite_log import LogWriter, PendingDeltas
 from heald.sessions.sqlite_schema import migrate
 from heald.sessions.sqlite_sharing import SqliteSharing
@@ -44,7 +54,7 @@ from heald.sessions.sqlite_statements import (
     session_key,
 )
 from heald.sessions.store import PAGE, EncodedEvents, OnAppended
-from heald.sessions.store_errors import NoSuchSession, SessionBusy
+from heald.sessions.store_errors import NoSuchSession, SessionBusy, StoreError
 from heald.sessions.stores import bad_store_url, refuse_news
 from heald.sessions.work import Work
 
@@ -70,10 +80,30 @@ class SqliteStore(SqliteSharing):
         try:
             self._reader.wait_open()
             super().__init__(Path(path), node)
+            self._journals = Path(f"{path}-deltas")
+            self._deltas = JournaledDeltas(
+                DeltaJournal(self._journals / self._node),
+                has_other_processes=lambda: self._others,
+                run=lambda job: self._writer.submit(lambda _: job()),
+                commit=self._submit_group,
+            )
+            if list_dead(self._journals, self._lock):
+                self._recover(partial(open_connection, Path(path), patience=patience, durable=durable))
         except BaseException:
             self._writer.close()
             self._reader.close()
             raise
+
+    def _recover(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        """Move the deltas of dead processes into their logs."""
+        try:
+            with closing(connect()) as connection:
+                recover_journals(self._journals, self._lock, connection)
+        except sqlite3.Error as error:
+            raise translate_error(error) from None
+
+    def pacing(self) -> Pacing:
+        return JOURNAL_PACING
 
     @property
     def missing_commits(self) -> int:
@@ -96,7 +126,9 @@ class SqliteStore(SqliteSharing):
         return await self._read(self._abandoned)
 
     async def info(self, session: str) -> SessionInfo:
-        return await self._read(partial(find_session, session))
+        deltas = self._deltas.uncommitted(session)
+        info = await self._read(partial(find_session, session))
+        return msgspec.structs.replace(info, last_seq=max(info.last_seq, deltas[-1].seq)) if deltas else info
 
     async def list(
         self,
@@ -126,16 +158,16 @@ class SqliteStore(SqliteSharing):
     # --- leases ------------------------------------------------------------------------------------------------------
 
     async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
-        return await self._write(partial(self._acquire, session, holder, seconds, force), is_synced=False)
+        lease = await self._write(partial(self._acquire, session, holder, seconds, force), is_synced=False)
+        self._deltas.forget(session)
+        return lease
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
         return await self._write(partial(renew_lease, lease, seconds), is_synced=False)
 
     async def release(self, lease: Lease) -> None:
-        await self._execute(
-            "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
-            *(lease.session, lease.epoch, lease.holder),
-        )
+        await self._write(partial(self._release, lease))
+        self._deltas.forget(lease.session)
 
     # --- the log -----------------------------------------------------------------------------------------------------
 
@@ -161,10 +193,15 @@ class SqliteStore(SqliteSharing):
         work: Work | None = None,
         title: str = "",
     ) -> None:
-        """Append events, and call back when they are stored. Those with nothing beside them wait for the others of
-        their moment, with which they share their statements."""
+        """Append events, and call back when they are stored: at once if they are deltas that the journal stores. Others
+        with nothing beside them wait for those of their moment, with which they share their statements."""
         loop = asyncio.get_running_loop()
-        pending = PendingDeltas(lease, events, on_done)
+        pending = PendingDeltas(lease, events, on_done, self._deltas.generation)
+        if not (blobs or title or work is not None) and (encoded := self._deltas.store(pending)) is not None:
+            self._on_appended(lease, events)
+            on_done(encoded, None)
+            return
+        self._deltas.commit()
         if blobs or title or work is not None:
             append = partial(self._append_with_title, lease, events, blobs or {}, work, title)
             outcome = GroupOutcome(loop, [partial(self._end_append, pending)])
@@ -172,7 +209,7 @@ class SqliteStore(SqliteSharing):
             return
         group = self._groups.setdefault(loop, [])
         if not group:
-            loop.call_soon(self._submit_group, loop)
+            loop.call_soon(self._submit_moment, loop)
         group.append(pending)
 
     def _append_with_title(
@@ -189,14 +226,19 @@ class SqliteStore(SqliteSharing):
             rename_session(lease.session, title, True, connection)
         return encoded
 
-    def _submit_group(self, loop: asyncio.AbstractEventLoop) -> None:
-        group = self._groups.pop(loop)
-        outcome = GroupOutcome(loop, [partial(self._end_append, pending) for pending in group])
+    def _submit_moment(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._submit_group(loop, self._groups.pop(loop), self._end_append)
+
+    def _submit_group(
+        self, loop: asyncio.AbstractEventLoop, group: Sequence[PendingDeltas], end: OnGroupStored
+    ) -> None:
+        outcome = GroupOutcome(loop, [partial(end, pending) for pending in group])
         parts = [partial(self._log.append, pending.lease, pending.events, {}, None) for pending in group]
         self._writer.submit_group(partial(self._log.append_group, group), parts, outcome)
 
     def _end_append(self, pending: PendingDeltas, value: EncodedEvents, error: Exception | None) -> None:
         if error is None:
+            self._deltas.verify(pending.lease, pending.generation)
             self._on_appended(pending.lease, pending.events)
         pending.on_done(value, error)
 
@@ -207,10 +249,17 @@ class SqliteStore(SqliteSharing):
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
     ) -> Sequence[Event]:
-        return await self._read(partial(read_log, session, after, upto, limit))
+        deltas = self._deltas.uncommitted(session)
+        events = await self._read(partial(read_log, session, after, upto, limit))
+        return add_deltas(events, deltas, after=after, upto=upto, limit=limit) if deltas else events
 
     async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
-        return await self._read(partial(read_logs, dict(cursors)))
+        deltas = {session: self._deltas.uncommitted(session) for session in cursors}
+        logs = await self._read(partial(read_logs, dict(cursors)))
+        return {
+            session: add_deltas(events, deltas[session], after=cursors[session]) if deltas[session] else events
+            for session, events in logs.items()
+        }
 
     # --- blobs -------------------------------------------------------------------------------------------------------
 
@@ -227,6 +276,10 @@ class SqliteStore(SqliteSharing):
 
     async def close(self) -> None:
         """Finish all queued jobs and close the file."""
+        if not self._deltas.is_empty:
+            with suppress(StoreError):  # each append has its own outcome
+                await self._write(lambda _: None)
+        self._deltas.close()
         await self._close_sharing()
         await asyncio.to_thread(self._reader.close)
         await asyncio.to_thread(self._writer.close)
@@ -241,12 +294,26 @@ class SqliteStore(SqliteSharing):
         key, epoch, held_by, node, expires = row
         if not force and not self._is_free(held_by, node, expires):
             raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
+        self._recover_deltas(session, node, connection)
         lease = Lease(session=session, epoch=epoch + 1, holder=holder, expires=time() + seconds)
         connection.execute(
             "UPDATE sessions SET epoch = ?, holder = ?, node = ?, expires = ? WHERE key = ?",
             (epoch + 1, holder, self._node, lease.expires, key),
         )
         return lease
+
+    def _release(self, lease: Lease, connection: sqlite3.Connection) -> None:
+        if self._deltas.is_lost(lease.session):
+            recover_journal(self._journals / self._node, self._log, connection, session=lease.session)
+        connection.execute(
+            "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
+            (lease.session, lease.epoch, lease.holder),
+        )
+
+    def _recover_deltas(self, session: str, node: str, connection: sqlite3.Connection) -> None:
+        """Move the deltas of a session's last writer into the log, before another one continues it."""
+        if node:
+            recover_journal(self._journals / node, self._log, connection, session=session)
 
     def _delete(self, session: str, connection: sqlite3.Connection) -> None:
         self._log.forget(session)
@@ -271,6 +338,7 @@ class SqliteStore(SqliteSharing):
         ]
 
     async def _write(self, job: Callable[[sqlite3.Connection], T], *, is_synced: bool = True) -> T:
+        self._deltas.commit()
         return await self._writer.submit(job, is_synced=is_synced)
 
     async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:

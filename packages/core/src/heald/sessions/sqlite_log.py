@@ -33,6 +33,8 @@ class PendingDeltas(msgspec.Struct):
     lease: Lease
     events: Sequence[Event]
     on_done: OnAppended
+    generation: bytes
+    """That of the journal of this process before they were stored."""
 
 
 class LogWriter:

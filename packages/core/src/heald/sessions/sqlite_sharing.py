@@ -56,6 +56,9 @@ class SqliteSharing:
     async def _read(self, job: Job[T]) -> T:
         raise NotImplementedError
 
+    def _recover_deltas(self, session: str, node: str, connection: sqlite3.Connection) -> None:
+        raise NotImplementedError
+
     async def _execute(self, query: str, *values: object) -> None:
         """Run one statement in a transaction."""
         await self._write(lambda connection: connection.execute(query, values))
@@ -117,25 +120,28 @@ class SqliteSharing:
             return []  # nothing is written for nothing
         return await self._write(partial(self._claim, limit))
 
-    def _find_claimable(self, limit: int, connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    def _find_claimable(self, limit: int, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+        """Return the keys and names of sessions with work that nobody does, and the nodes that did it last."""
         rows = connection.execute(
             f"SELECT key, id, holder, node, expires, settings FROM sessions WHERE {_WITH_WORK} AND not_before <= ?"
             " ORDER BY updated",
             (time(),),
         )
-        claimable: list[tuple[int, str]] = []
+        claimable: list[tuple[int, str, str]] = []
         for key, name, holder, node, expires, settings in rows:
             if len(claimable) < limit and self._is_claimable(holder, node, expires) and self._offers(settings):
-                claimable.append((key, name))
+                claimable.append((key, name, node))
         return claimable
 
     def _claim(self, limit: int, connection: sqlite3.Connection) -> Sequence[str]:
         claimed = self._find_claimable(limit, connection)
+        for _, name, node in claimed:
+            self._recover_deltas(name, node, connection)
         connection.executemany(
             "UPDATE sessions SET holder = '', expires = 0, node = ?, epoch = epoch + 1 WHERE key = ?",
-            [(self._node, key) for key, _ in claimed],
+            [(self._node, key) for key, _, _ in claimed],
         )
-        return [name for _, name in claimed]
+        return [name for _, name, _ in claimed]
 
     def _is_claimable(self, holder: str, node: str, expires: float) -> bool:
         if holder:

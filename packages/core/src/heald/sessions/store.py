@@ -12,6 +12,7 @@ from typing import Protocol, cast, runtime_checkable
 
 from heald.core.envelope import Event
 from heald.core.json import JsonObject
+from heald.sessions.commit_clock import Pacing
 from heald.sessions.leases import LEASE_SECONDS, Lease
 from heald.sessions.session_info import SessionInfo, SessionPage
 from heald.sessions.work import Work
@@ -144,8 +145,18 @@ class SubmitStore(Protocol):
         title: str = "",
     ) -> None:
         """Append events as `append` does, and call back when they are stored. Deltas of one moment share their
-        statements. `title` is stored with them if the session has none."""
+        statements. `title` is stored with them if the session has none.
+
+        `on_done` is called once more, with an error, if events that survive in a journal cannot be moved from there to
+        their log: the session cannot be written any more."""
         ...
+
+
+@runtime_checkable
+class PacedStore(Protocol):
+    """A store that says how busy an event loop must be before appends wait for each other."""
+
+    def pacing(self) -> Pacing: ...
 
 
 @runtime_checkable
@@ -160,6 +171,11 @@ class WatchedStore(Protocol):
 def as_submit_store(store: Store) -> SubmitStore | None:
     """Return a store that appends without a task; None if it does not."""
     return cast(SubmitStore, store) if _implements(type(store), SubmitStore) else None
+
+
+def as_paced_store(store: Store) -> PacedStore | None:
+    """Return a store with a pacing of its own; None if it has none."""
+    return cast(PacedStore, store) if _implements(type(store), PacedStore) else None
 
 
 def as_watched_store(store: Store) -> WatchedStore | None:
