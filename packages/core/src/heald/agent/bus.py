@@ -16,6 +16,10 @@ class Sink(Protocol):
 
     def record(self, event: Event) -> None: ...
 
+    def end_moment(self) -> None:
+        """Called once the events of a moment are recorded."""
+        ...
+
     def call_when_delivered(self, callback: OnDelivered) -> None:
         """Call back when every recorded event was dispatched, or with the reason why that will not happen."""
         ...
@@ -82,7 +86,9 @@ class EventBus(Dispatcher):
                     handler(event)
                 except Exception:
                     subscription.log_failure(event)
-        if self.wakes and sink is None:
+        if sink is not None:
+            sink.end_moment()
+        elif self.wakes:
             self.wake_readers()
 
     def attach_sink(self, sink: Sink, *, seq: int, epoch: int, now: float) -> None:

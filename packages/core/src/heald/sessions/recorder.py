@@ -66,6 +66,8 @@ class EventRecorder:
         self._titled, self._title = titled, ""
         self._wake_scheduled = self._ticks = self._due = False
         self._is_delayed = False
+        self._is_direct = False  # a delta of this moment is stored at its end
+        self._is_delivering = False
         self._clock = clock_of(self._loop)
         self._task: asyncio.Task[None] | None = None
         if (paced := as_paced_store(store)) is not None:
@@ -113,8 +115,18 @@ class EventRecorder:
         is_first, self._begins_block = self._begins_block, False
         if is_first and self._is_watched(kind):
             self._schedule_wake()
-        elif not self._is_delayed and not self._wake_scheduled:
-            self._schedule_delta(kind)
+        elif not self._is_delayed and not self._wake_scheduled and not self._is_direct:
+            self._schedule_delta(event)
+
+    def end_moment(self) -> None:
+        """Store the deltas of a moment that need not wait."""
+        if not self._is_direct:
+            return
+        self._is_direct = False
+        if self._is_delivering:  # those before them come first
+            self._schedule_wake()
+        elif not self._wake_scheduled:
+            self._wake()
 
     def call_when_delivered(self, callback: OnDelivered) -> None:
         """Call back when every recorded event is stored and delivered, or with the reason why that will not happen."""
@@ -162,12 +174,14 @@ class EventRecorder:
                 item(self.error)
         self._on_failure(self.error)
 
-    def _schedule_delta(self, kind: str) -> None:
+    def _schedule_delta(self, event: Event) -> None:
         if self._ticks:
             return
-        if not self._is_watched(kind):
+        if not self._is_watched(event.type):
             self._is_delayed = True
             self._clock.add_unwatched(self._loop, self._wake, DELAY)
+        elif event.session == self._lease.session and self._clock.is_idle(self._loop):
+            self._is_direct = True
         else:
             self._ticks = True
             self._clock.add(self._loop, self._tick)
@@ -322,13 +336,17 @@ class EventRecorder:
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
         dispatch, listeners = self._bus.dispatch, self._listeners
         bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
-        for item in batch:
-            if not is_event(item):
-                item(self.error)
-                continue
-            dispatch(item)
-            body = next(bodies[item.session]) if item.session in bodies else None
-            for listener in listeners:
-                listener(item, body)
-        for on_batch in self._on_batch:
-            on_batch()
+        self._is_delivering = True
+        try:
+            for item in batch:
+                if not is_event(item):
+                    item(self.error)
+                    continue
+                dispatch(item)
+                body = next(bodies[item.session]) if item.session in bodies else None
+                for listener in listeners:
+                    listener(item, body)
+            for on_batch in self._on_batch:
+                on_batch()
+        finally:
+            self._is_delivering = False
