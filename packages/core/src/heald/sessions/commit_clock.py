@@ -41,7 +41,7 @@ class Pacing(msgspec.Struct, frozen=True):
 COMMIT_PACING = Pacing(idle=0.0, full=0.3)
 """Shorter pauses cost commits: with 0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the
 core."""
-JOURNAL_PACING = Pacing(idle=0.4, full=0.8)
+JOURNAL_PACING = Pacing(idle=0.4, full=0.7)
 FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together."""
 SHARED_READS_PAUSE = 0.006

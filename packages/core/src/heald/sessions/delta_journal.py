@@ -1,7 +1,8 @@
 """The file in which a process writes its deltas before SQLite has them.
 
 What was written to a file survives the death of the process, and costs a fraction of a commit. Each line has a
-checksum, the session, the epoch of its writer, and the JSON of the deltas. A line whose end is missing is ignored.
+checksum, and between tabs the session, the epoch of its writer, and the JSON of each delta. A line whose end is missing
+is ignored.
 
 The file begins with the boot of the machine and a number. A process that takes a session over raises that number in the
 journal of the former writer, before it reads the lines. The former writer reads the number after each write. So either
@@ -18,7 +19,7 @@ from zlib import crc32
 
 import msgspec
 
-from heald.core.json import encode
+from heald.core.json import encode, loads
 
 _HEAD = struct.Struct("<8sQ48s")
 """A magic text, the number of takeovers, and the boot."""
@@ -69,7 +70,7 @@ class DeltaJournal:
 
     def append(self, session: str, epoch: int, bodies: Sequence[bytes]) -> bool:
         """Write deltas. Returns False, with the file as it was, if there is no room for them."""
-        body = b"[%s,%d,[%s]]" % (encode(session), epoch, b",".join(bodies))
+        body = b"\t".join((encode(session), b"%d" % epoch, *bodies))
         line = b"%08x %s\n" % (crc32(body), body)
         try:
             written = os.pwrite(self._fd, line, self._end)
@@ -127,15 +128,13 @@ def read_journal(path: Path) -> tuple[bool, list[JournalEntry]]:
     if magic != _MAGIC:
         return False, []
     lines = _read_lines(data[_HEAD.size :])
-    return bool(boot.strip(b"\0")) and boot == _padded(current_boot()), [JournalEntry(*_entry(line)) for line in lines]
+    return bool(boot.strip(b"\0")) and boot == _padded(current_boot()), [_entry(line) for line in lines]
 
 
-_lines = msgspec.json.Decoder(tuple[str, int, list[msgspec.Raw]])
-
-
-def _entry(line: bytes) -> tuple[str, int, list[bytes]]:
-    session, epoch, bodies = _lines.decode(line)
-    return session, epoch, [bytes(body) for body in bodies]
+def _entry(line: bytes) -> JournalEntry:
+    """Read a line: JSON has no tabs."""
+    session, epoch, *bodies = line.split(b"\t")
+    return JournalEntry(str(loads(session)), int(epoch), bodies)
 
 
 def _read_lines(data: bytes) -> Iterator[bytes]:
