@@ -248,7 +248,11 @@ def test_a_journal_without_room_stays_readable(tmp_path: Path, monkeypatch: pyte
     journal.open()
     assert journal.append("a", 1, [b'{"seq":1}'])
     write = os.pwrite
-    monkeypatch.setattr(delta_journal.os, "pwrite", lambda fd, data, at: write(fd, data[:7], at))
+
+    def write_a_part(fd: int, data: bytes, at: int) -> int:
+        return write(fd, data[:7], at)
+
+    monkeypatch.setattr(delta_journal.os, "pwrite", write_a_part)
     assert not journal.append("a", 1, [b'{"seq":2}'])
     monkeypatch.undo()
     assert journal.append("b", 2, [b'{"seq":3}', b'{"text":"\\ud800"}'])

@@ -104,12 +104,12 @@ def _fill(session: str, log: LogWriter, connection: sqlite3.Connection) -> None:
         return
     lease, key, last_seq = held
     try:
-        found = _find_open_block(key, last_seq, connection)
+        block = _find_open_block(key, last_seq, connection)
     except StoreCorrupt:
         return  # opening the session reports it
-    if found is None:
+    if block is None:
         return
-    start, last = found
+    start, last = block
     data = _empty_delta(cast(BlockStart, start.data))
     name = start.id.rpartition("-")[0]
     events = [

@@ -86,15 +86,14 @@ class JournaledDeltas:
 
     # --- deltas ------------------------------------------------------------------------------------------------------
 
-    def store(self, pending: PendingDeltas) -> EncodedEvents:
-        """Store deltas in the journal. Returns None where they must be committed instead."""
+    def store(self, pending: PendingDeltas, loop: asyncio.AbstractEventLoop) -> EncodedEvents:
+        """Store deltas of a loop in the journal. Returns None where they must be committed instead."""
         lease, events = pending.lease, pending.events
         if not self._accepts(lease, events):
             return None
         bodies = [encode(event) for event in events]
         if any(len(body) > MAX_TEXT for body in bodies):
             return None
-        loop = asyncio.get_running_loop()
         began = monotonic()
         with self._lock:
             if not self._journal.append(lease.session, lease.epoch, bodies) or not self._is_verified(lease):

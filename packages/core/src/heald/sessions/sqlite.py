@@ -197,7 +197,7 @@ class SqliteStore(SqliteSharing):
         with nothing beside them wait for those of their moment, with which they share their statements."""
         loop = asyncio.get_running_loop()
         pending = PendingDeltas(lease, events, on_done, self._deltas.generation)
-        if not (blobs or title or work is not None) and (encoded := self._deltas.store(pending)) is not None:
+        if not (blobs or title or work is not None) and (encoded := self._deltas.store(pending, loop)) is not None:
             self._on_appended(lease, events)
             on_done(encoded, None)
             return
