@@ -16,7 +16,6 @@ from heald.providers.scripted import ScriptedModel
 from heald.sessions.commit_clock import (
     COMMIT_PACING,
     FEW_SESSIONS,
-    JOURNAL_PACING,
     LONGEST_PAUSE,
     CommitClock,
     Pacing,
