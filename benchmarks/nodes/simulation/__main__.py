@@ -34,7 +34,7 @@ _MOST_SCHEDULES = 2000
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Parameters of mallopt."""
 _SINGLE_THREAD, _COUNTS_MEMORY, _LOOKASIDE = 1, 9, 13
-"""Parameters of sqlite3_config, which has no effect once a connection was made."""
+"""Parameters of sqlite3_config, which has no effect while SQLite is initialized."""
 
 
 def main() -> None:
@@ -129,9 +129,11 @@ def _prepare_memory() -> None:
         allocator.mallopt(_TRIM_THRESHOLD, 1 << 28)
         allocator.mallopt(_MMAP_THRESHOLD, 1 << 25)
         sqlite = ctypes.CDLL(_sqlite3.__file__)
+        sqlite.sqlite3_shutdown()  # the module has initialized it; no connection was made
         sqlite.sqlite3_config(_SINGLE_THREAD)
         sqlite.sqlite3_config(_COUNTS_MEMORY, 0)
         sqlite.sqlite3_config(_LOOKASIDE, 512, 200)
+        sqlite.sqlite3_initialize()
 
 
 def _run_portion(seeds: Sequence[int], faults: Sequence[str], length: str) -> tuple[list[ScheduleOutcome], float]:

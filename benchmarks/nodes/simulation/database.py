@@ -10,12 +10,19 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.nodes.simulation.translated_sql import TranslatedStatement, count_parameters, schema_statements
+from benchmarks.nodes.simulation.translated_sql import (
+    TranslatedStatement,
+    count_parameters,
+    schema_statements,
+    translate,
+)
 from heald.core.json import encode
 from heald_nodes.postgres.notices import NO_NOTICE
 
 Row = Sequence[Any]
 OnNotice = Callable[[str, str], None]
+_WORK_TRIGGER = """CREATE TRIGGER work_began AFTER UPDATE OF work ON sessions
+    WHEN old.work = 'idle' AND new.work <> 'idle' BEGIN SELECT note_work(); END"""
 
 
 class SimulatedDatabase:
@@ -26,8 +33,9 @@ class SimulatedDatabase:
         self.jump = 0.0
         """By how much the clock of its machine has jumped."""
         self.started = clock()
-        self.on_commit: Callable[[str], None] | None = None
-        """Called after each change, with its statement."""
+        self.on_work: Callable[[], None] | None = None
+        """Called after each statement with which a session has got work."""
+        self._work_began = False
         self.errors: list[str] = []
         """Statements that the simulation cannot run."""
         self.listeners: dict[int, tuple[str, OnNotice]] = {}
@@ -37,6 +45,8 @@ class SimulatedDatabase:
         self._sqlite.execute("PRAGMA foreign_keys = ON")
         for statement in schema_statements():
             self._sqlite.execute(statement, self._server_values(0)[: count_parameters(statement)])
+        self._sqlite.create_function("note_work", 0, self._note_work)
+        self._sqlite.execute(_WORK_TRIGGER)
         self._sqlite.execute("BEGIN")
         self._writer: int | None = None
         self._writer_gone: asyncio.Future[None] | None = None
@@ -62,9 +72,13 @@ class SimulatedDatabase:
         self._notices.clear()
         self.listeners.clear()
         self.errors.clear()
+        self._work_began = False
 
     def _server_values(self, pid: int) -> tuple[Any, ...]:
         return (self._clock() + self.jump, self.started, pid)
+
+    def _note_work(self) -> None:
+        self._work_began = True
 
     # --- connections -------------------------------------------------------------------------------------------------
 
@@ -134,8 +148,10 @@ class SimulatedDatabase:
             self.errors.append(f"a statement failed: {error}: {query}")
             raise
         if statement.writes:
-            if self.on_commit is not None:
-                self.on_commit(query)
+            if self._work_began:
+                self._work_began = False
+                if self.on_work is not None:
+                    self.on_work()
             if self._writer is None:
                 self._publish()
         if statement.lists_folders:
@@ -173,28 +189,30 @@ class SimulatedDatabase:
 
     def _append(self, statement: TranslatedStatement, arguments: Sequence[Any], values: tuple[Any, ...]) -> list[Row]:
         """Append to the logs of sessions, and notify as the statement does."""
+        columns = statement.columns
         stored: list[Row] = []
         parts: dict[int, dict[str, list[list[object]]]] = {}
         for row in zip(*arguments, strict=True):
-            append = dict(zip(statement.columns, row, strict=True))
             changed = self._execute(statement.text, (*values, *row)[: statement.count])
             if not changed:
                 continue
             key, session, epoch, last_seq = changed[0]
             stored.append((session, key, 1))
-            if append["body"] is None:
+            body = row[columns["body"]]
+            if body is None:
                 continue
-            first = append["before"] + 1
+            first = row[columns["before"]] + 1
             self._cursor.execute(
                 "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
-                (key, last_seq, first, append["codec"], append["body"]),
+                (key, last_seq, first, row[columns["codec"]], body),
             )
-            if append["part"] == NO_NOTICE:
+            part = row[columns["part"]]
+            if part == NO_NOTICE:
                 continue
-            notice = parts.setdefault(append["part"], {"e": [], "d": []})
+            notice = parts.setdefault(part, {"e": [], "d": []})
             notice["e"].append([session, last_seq, epoch])
-            if append["carried"]:
-                notice["d"].append([session, last_seq, first, f"{key}\n{append['body'].decode()}"])
+            if row[columns["carried"]]:
+                notice["d"].append([session, last_seq, first, f"{key}\n{body.decode()}"])
         self._notices += [("", encode(notice).decode()) for notice in parts.values()]
         return stored
 
@@ -208,6 +226,16 @@ class SimulatedDatabase:
     def read(self, query: str, *values: object) -> list[Row]:
         """Run a query of an observer."""
         return self._cursor.execute(query, values).fetchall()
+
+
+class ObserverPool:
+    """Runs queries at once, for whoever looks at the database from outside of the simulation."""
+
+    def __init__(self, database: SimulatedDatabase) -> None:
+        self._database = database
+
+    async def fetch(self, query: str, *arguments: object) -> list[Row]:
+        return self._database.run(0, query, translate(query), arguments)
 
 
 def _to_json(members: list[object]) -> str | None:

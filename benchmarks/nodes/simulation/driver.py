@@ -102,7 +102,7 @@ class SimulatedConnection:
         still run."""
         if self._is_closed:
             raise asyncpg.InterfaceError("the connection is closed")
-        self._answer = answer = self.loop.create_future()
+        self._answer = answer = asyncio.Future(loop=self.loop)
         self._network.send(self, query, arguments, answer)
         try:
             return await answer

@@ -143,7 +143,11 @@ class Network:
         if self.is_stalled or host in self.partitioned:
             self._held.append(partial(self._accept, host, accepted, until))
             accepted.get_loop().call_at(until, _expire, accepted)
-        elif not accepted.done():
+        elif accepted.done():
+            return
+        elif self.is_down:
+            accepted.set_exception(ConnectionResetError(104, "Connection reset by peer"))
+        else:
             accepted.set_result(None)
 
     def _arrive(self, host: str, then: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.nodes.simulation.database import SimulatedDatabase
+from benchmarks.nodes.simulation.database import ObserverPool, SimulatedDatabase
 from benchmarks.nodes.simulation.driver import SimulatedDriver
 from benchmarks.nodes.simulation.ledger import Ledger
 from benchmarks.nodes.simulation.network import Network
@@ -20,7 +20,8 @@ from benchmarks.nodes.simulation.virtual_loop import VirtualLoop
 from benchmarks.nodes.simulation.work_session import text_of
 from heald.core.envelope import Event
 from heald.core.errors import HealdError
-from heald_nodes.postgres.store import PostgresStore
+from heald.sessions.store import PAGE
+from heald_nodes.postgres.log import LogReader
 
 FAULTS = ("stall", "restart", "partition", "slow", "kill", "freeze", "clock", "lost answers", "lost news")
 QUIET_SECONDS = 200.0
@@ -28,10 +29,16 @@ QUIET_SECONDS = 200.0
 _OWNER = "ann"
 _HARMLESS = {"stall", "lost news"}
 """Faults after which no node has lost a session."""
+_SECONDS_OF_WORK = (0.04, 0.8, 0.8)
+"""Seconds after requests at which a fault begins, at most: they arrive then, or they run."""
 _OVERLAPPING = 0.4
 """The share of faults during which the next one begins."""
 _GREY = 0.4
 """The share of schedules in which the database is slow and nothing dies."""
+_WEIGHTS = {"stall": 2.0}
+"""How much more often than others a kind is the only fault of a schedule: it brings different troubles to light."""
+_AIMED = 0.7
+"""The share of faults that hit a node that works, if one does."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,9 @@ class ScheduleLength:
     """Of each session."""
     faults: range
     requests: range
-    """At a time: before a fault, and after it."""
+    """Before each fault."""
+    later_requests: range
+    """After each fault."""
     steps: range
     """Of a request."""
     seconds: Mapping[str, tuple[float, ...]]
@@ -56,21 +65,24 @@ class ScheduleLength:
 _SECONDS: Mapping[str, tuple[float, ...]] = dict.fromkeys(FAULTS, (0.3, 1.0, 2.0, 4.0, 8.0))
 _SHORT_SECONDS: Mapping[str, tuple[float, ...]] = {
     **dict.fromkeys(FAULTS, (0.3, 1.0, 2.0)),
-    **dict.fromkeys(("stall", "freeze", "partition"), (2.0, 4.0, 8.0)),
-    "restart": (0.3, 2.0, 4.0),
+    **dict.fromkeys(("freeze", "partition"), (2.0, 4.0, 5.0)),
+    "stall": (2.0, 4.0, 8.0),
+    "lost news": (1.0, 2.0, 4.0),
     "kill": (0.3, 4.0),
 }
 LENGTHS = {
     "short": ScheduleLength(
-        range(2, 3), range(1, 4), range(1, 2), range(1, 2), range(1, 3), range(2, 4), _SHORT_SECONDS
+        range(2, 3), range(1, 4), range(1, 2), range(1, 2), range(1, 3), range(2), range(2, 4), _SHORT_SECONDS
     ),
-    "middle": ScheduleLength(range(2, 4), range(1, 4), range(1, 3), range(1, 3), range(1, 3), range(1, 5), _SECONDS),
+    "middle": ScheduleLength(
+        range(2, 4), range(1, 4), range(1, 3), range(1, 3), range(1, 3), range(1, 3), range(1, 5), _SECONDS
+    ),
     "long": ScheduleLength(
-        range(2, 4), range(2, 6), range(2, 3), range(2, 5), range(1, 4), range(1, 7), _SECONDS, True
+        range(2, 4), range(2, 6), range(2, 3), range(2, 5), range(1, 4), range(1, 4), range(1, 7), _SECONDS, True
     ),
 }
 """A short schedule is one fault while two nodes work. Most faults of nodes need no more; a few need several."""
-_SHARES = {"short": 0.9, "middle": 0.08, "long": 0.02}
+_SHARES = {"short": 0.92, "middle": 0.07, "long": 0.01}
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,7 @@ class Schedule:
         self._network = driver.network = Network(seed)
         driver.migrates = self._length.migrates
         self._ledger = Ledger()
-        self._limit = self._chance.randrange(1, 4)
+        self._limit = 0
         self._nodes: list[SimulatedNode] = []
         self._dead: list[SimulatedNode] = []
         self._readers: list[Reader] = []
@@ -120,14 +132,18 @@ class Schedule:
     async def run(self) -> ScheduleOutcome:
         chance, length = self._chance, self._length
         self._database.reset()
-        self._database.on_commit = self._check_commit
+        self._database.on_work = self._check_limit
         random.seed(self._seed)
         began = self._loop.now
         harmless = [kind for kind in self._allowed if kind in _HARMLESS]
         kinds = harmless if harmless and chance.random() < _GREY else list(self._allowed)
-        self._kinds = tuple(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))))
+        if length.faults.stop == 2:
+            self._kinds = tuple(chance.choices(kinds, [_WEIGHTS.get(kind, 1.0) for kind in kinds]))
+        else:
+            self._kinds = tuple(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))))
         self._ledger.reports_takeovers = _HARMLESS.issuperset(self._kinds)
         sessions = [f"ses_{number}" for number in range(chance.choice(length.sessions))]
+        self._limit = chance.randrange(1, len(sessions) + 1)
         for number in range(chance.choice(length.nodes)):
             self._nodes.append(self._new_node(f"host{number}", 1))
         await self._wait_ready()
@@ -142,16 +158,16 @@ class Schedule:
         self._connect_readers()
         overlapping: list[asyncio.Task[None]] = []
         for _ in range(chance.choice(length.faults)):
-            self._ask(sessions)
-            await asyncio.sleep(chance.random())
+            self._ask(sessions, length.requests)
+            await asyncio.sleep(chance.random() * chance.choice(_SECONDS_OF_WORK))
             fault = asyncio.create_task(self._do_fault(chance.choice(self._kinds)))
             overlapping.append(fault)
             await (asyncio.sleep(chance.random()) if chance.random() < _OVERLAPPING else fault)
             self._connect_readers()
-            self._ask(sessions)
+            self._ask(sessions, length.later_requests)
         await asyncio.gather(*overlapping)
         await self._wait_quiet(sessions)
-        await self._read_logs(sessions)
+        await self._read_logs()
         self._check_logs(sessions)
         for error in self._database.errors:
             self._ledger.report(error)
@@ -175,8 +191,8 @@ class Schedule:
         while not all(node.is_ready for node in self._nodes):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
-    def _ask(self, sessions: list[str]) -> None:
-        for _ in range(self._chance.choice(self._length.requests)):
+    def _ask(self, sessions: list[str], requests: range) -> None:
+        for _ in range(self._chance.choice(requests)):
             nodes = [node for node in self._nodes if node.is_ready]
             if not nodes:
                 return
@@ -194,12 +210,18 @@ class Schedule:
 
     # --- faults ------------------------------------------------------------------------------------------------------
 
+    def _choose_node(self) -> SimulatedNode:
+        """Choose the node that a fault hits: mostly one that works."""
+        writers = {writer.partition("/")[0] for writer in self._ledger.working.values()}
+        working = [node for node in self._nodes if node.process.name in writers]
+        return self._chance.choice(working if working and self._chance.random() < _AIMED else self._nodes)
+
     async def _do_fault(self, kind: str) -> None:
         chance, network = self._chance, self._network
         if not self._nodes:
             return  # all were killed, and start anew
-        node = chance.choice(self._nodes)
-        seconds = chance.choice((2.0, 4.0, 8.0) if self._ledger.reports_takeovers else self._length.seconds[kind])
+        node = self._choose_node()
+        seconds = chance.choice(self._length.seconds[kind])
         self._faults.append(f"{kind} {node.process.name} {seconds}")
         match kind:
             case "stall":
@@ -208,8 +230,12 @@ class Schedule:
                 network.is_stalled = False
                 network.release()
             case "restart":
+                network.is_stalled = True
+                await asyncio.sleep(chance.random())
+                network.is_stalled = False
                 network.is_down = True
                 network.break_connections()
+                network.release()
                 await asyncio.sleep(seconds)
                 network.is_down = False
                 self._database.started = self._database.clock()
@@ -230,14 +256,14 @@ class Schedule:
                 life = int(node.process.name.rpartition(".")[2]) + 1
                 self._nodes.append(self._new_node(node.host, life))
             case "freeze":
-                node.process.is_frozen = True
+                self._loop.freeze(node.process)
                 await asyncio.sleep(seconds)
                 self._loop.thaw(node.process)
             case "clock":
                 self._database.jump += chance.choice((-30.0, -3.0, 3.0, 3600.0))
                 await asyncio.sleep(seconds / 2)
             case "lost answers":
-                network.lost_answers = 0.1
+                network.lost_answers = chance.choice((0.1, 0.3))
                 await asyncio.sleep(seconds)
                 network.lost_answers = 0.0
             case _:
@@ -246,16 +272,14 @@ class Schedule:
                 network.lost_notices = 0.0
 
     def _kill(self, node: SimulatedNode) -> None:
-        node.process.is_dead = True
+        self._loop.kill(node.process)
         self._network.break_connections(node.host)
         self._nodes.remove(node)
         self._dead.append(node)
 
     # --- what must hold ----------------------------------------------------------------------------------------------
 
-    def _check_commit(self, query: str) -> None:
-        if "work = " not in query:  # it changes no work
-            return
+    def _check_limit(self) -> None:
         (running,) = self._database.read("SELECT count(*) FROM sessions WHERE work <> 'idle'")[0]
         if running > self._limit:
             self._ledger.report(f"{running} exchanges run where {self._limit} are allowed")
@@ -272,8 +296,16 @@ class Schedule:
                 and not self._working()
                 and all(len(reader.texts) >= ends[reader.session] for reader in self._readers)
             ):
-                return
+                break
             await asyncio.sleep(0.2)
+        else:
+            self._report_standstill()
+        for node in self._nodes:
+            for task in node.process.ended_tasks():
+                self._ledger.report(f"the task {task} of {node.process.name} has ended")
+
+    def _report_standstill(self) -> None:
+        """Report the sessions whose work has not ended and the readers that have not read on."""
         for session, work, node, holder in self._working():
             self._ledger.report(f"{session} is {work} for ever; node {node!r}, holder {holder!r}")
         ends = self._ends()
@@ -290,19 +322,17 @@ class Schedule:
     def _working(self) -> list[Any]:
         return self._database.read("SELECT id, work, node, holder FROM sessions WHERE work <> 'idle'")
 
-    async def _read_logs(self, sessions: list[str]) -> None:
-        """Read the logs with a store that has read nothing before."""
-        store = PostgresStore("postgresql://observer@simulated/heald", node="observer")
-        ends = self._ends()
-        for session in sessions:
+    async def _read_logs(self) -> None:
+        """Read the logs with a reader that has read nothing before."""
+        reader = LogReader(ObserverPool(self._database))  # pyright: ignore[reportArgumentType]
+        for session, key, end in self._database.read("SELECT id, key, last_seq FROM sessions"):
             log: list[Event] = []
             self._logs[session] = log
             try:
-                while len(log) < ends[session] and (events := await store.read(session, after=len(log))):
+                while len(log) < end and (events := await reader.read(key, end, after=len(log), upto=None, limit=PAGE)):
                     log += events
             except HealdError as error:
                 self._ledger.report(f"the log of {session} cannot be read: {error}")
-        await store.close()
 
     def _check_logs(self, sessions: list[str]) -> None:
         logged: set[str] = set()

@@ -4,7 +4,8 @@ Their conditions stay as they are: a fault in the SQL of a claim or of a lease i
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA, SERVING_SINCE
@@ -79,8 +80,8 @@ class TranslatedStatement:
     `nothing`."""
     after: str = ""
     """A statement that runs after it, and that the first one does not see."""
-    columns: tuple[str, ...] = ()
-    """The names of the parameters of an append."""
+    columns: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The places of the parameters of an append, by their names."""
     lists_folders: bool = False
     """Its second column is a list."""
 
@@ -118,10 +119,12 @@ def translate(query: str) -> TranslatedStatement:
     if (served := _SERVED.match(query)) is not None:
         return TranslatedStatement(_convert(served[2]), True, after=_convert(served[1]))
     if "INSERT INTO chunks" in query and (append := _APPEND.search(query)) is not None:
-        columns = tuple(name.strip() for name in append[1].split(","))
-        numbers = {name: number for number, name in enumerate(columns, SERVER_VALUES + 1)}
-        update = _ROW.sub(lambda match: f"?{numbers[match[1]]}", _convert(append[2]).replace("FROM w WHERE", "WHERE"))
-        return TranslatedStatement(f"{update} RETURNING key, id, epoch, last_seq", True, "append", columns=columns)
+        places = {name.strip(): place for place, name in enumerate(append[1].split(","))}
+        update = _ROW.sub(
+            lambda match: f"?{places[match[1]] + SERVER_VALUES + 1}",
+            _convert(append[2]).replace("FROM w WHERE", "WHERE"),
+        )
+        return TranslatedStatement(f"{update} RETURNING key, id, epoch, last_seq", True, "append", columns=places)
     if (payment := _PAYMENT.match(query)) is not None:
         insert = f"INSERT INTO spent {payment[2]} SELECT {payment[3]} FROM (SELECT ?{_MINUTE} AS minute) WHERE true"
         return TranslatedStatement(_convert(payment[1]), True, "payment", after=_convert(f"{insert} ON {payment[4]}"))

@@ -2,35 +2,33 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
 _BEGIN = 1_000_000.0
+_ENDLESS = frozenset(
+    ("heald-node-heartbeat", "heald-node-commands", "heald-node-events", "heald-node-claims", "heald-news")
+)
+"""The names of the tasks that run as long as their process."""
 
 
-class ScheduledCall:
-    """A call that runs while its process does. It is what asyncio gets as a handle or a timer."""
+class ScheduledCall(list[Any]):
+    """A call that runs while its process does: its time, its number, what is called, with which arguments, and in which
+    context. It is what asyncio gets as a handle or a timer. Timers are ordered by their time and number."""
 
-    __slots__ = ("_when", "args", "callback", "context", "is_cancelled")
-
-    def __init__(self, callback: Callable[..., object], args: Sequence[Any], context: Context, when: float) -> None:
-        self.callback = callback
-        self.args = args
-        self.context = context
-        self.is_cancelled = False
-        self._when = when
+    __slots__ = ()
 
     def cancel(self) -> None:
-        self.is_cancelled = True
+        self[2] = None
 
     def cancelled(self) -> bool:
-        return self.is_cancelled
+        return self[2] is None
 
     def when(self) -> float:
-        return self._when
+        return self[0]
 
 
 class SimulatedProcess:
@@ -41,10 +39,15 @@ class SimulatedProcess:
         self.is_frozen = False
         self.is_dead = False
         self.held: list[ScheduledCall] = []
+        self.tasks: list[asyncio.Task[Any]] = []
 
     @property
     def runs(self) -> bool:
         return not (self.is_frozen or self.is_dead)
+
+    def ended_tasks(self) -> list[str]:
+        """Return the names of the tasks that have ended, though they are to run as long as the process does."""
+        return [task.get_name() for task in self.tasks if task.done() and task.get_name() in _ENDLESS]
 
 
 PROCESS: "ContextVar[SimulatedProcess | None]" = ContextVar("process", default=None)
@@ -88,8 +91,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._stopping = False  # what run_forever looks at after each _run_once
         self.now = _BEGIN
         self._calls: deque[ScheduledCall] = deque()
-        self._timers: list[tuple[float, int, ScheduledCall]] = []
+        self._timers: list[ScheduledCall] = []
         self._timer_count = 0
+        self._has_stopped = False
+        """Some process is frozen or dead."""
         self.tasks: list[asyncio.Task[Any]] = []
         """All tasks since the last reset."""
 
@@ -97,26 +102,27 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:
-        call = ScheduledCall(callback, args, copy_context() if context is None else context, 0.0)
+        call = ScheduledCall((0.0, 0, callback, args, copy_context() if context is None else context))
         self._calls.append(call)
         return call
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
-        call = ScheduledCall(callback, args, copy_context() if context is None else context, when)
-        self._timer_count += 1
-        heappush(self._timers, (when, self._timer_count, call))
+        self._timer_count = number = self._timer_count + 1
+        call = ScheduledCall((when, number, callback, args, copy_context() if context is None else context))
+        heappush(self._timers, call)
         return call
 
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
-        when = self.now + delay
-        call = ScheduledCall(callback, args, copy_context() if context is None else context, when)
-        self._timer_count += 1
-        heappush(self._timers, (when, self._timer_count, call))
+        self._timer_count = number = self._timer_count + 1
+        call = ScheduledCall((self.now + delay, number, callback, args, copy_context() if context is None else context))
+        heappush(self._timers, call)
         return call
 
     def create_task(self, coro: Any, *, name: object = None, context: Context | None = None) -> Any:
         task = asyncio.Task(coro, loop=self, name=None if name is None else str(name), context=context)
         self.tasks.append(task)
+        if (process := PROCESS.get()) is not None:
+            process.tasks.append(task)
         return task
 
     def _run_once(self) -> None:
@@ -124,29 +130,31 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         time."""
         calls, timers = self._calls, self._timers
         while not self._stopping:
-            while timers and timers[0][2].is_cancelled:
+            while timers and timers[0][2] is None:
                 heappop(timers)
             if not calls:
                 if not timers:
                     raise RuntimeError("Nothing is scheduled: the simulation stands still.")
                 self.now = max(self.now, timers[0][0])
-            while timers and timers[0][0] <= self.now:
-                calls.append(heappop(timers)[2])
+            now = self.now
+            while timers and timers[0][0] <= now:
+                calls.append(heappop(timers))
             for _ in range(len(calls)):
                 call = calls.popleft()
-                if call.is_cancelled:
+                _, _, callback, args, context = call
+                if callback is None:
                     continue
-                context = call.context
-                process = context.get(PROCESS)
-                if process is not None and (process.is_frozen or process.is_dead):
-                    process.held.append(call)
-                    continue
+                if self._has_stopped:
+                    process = context.get(PROCESS)
+                    if process is not None and (process.is_frozen or process.is_dead):
+                        process.held.append(call)
+                        continue
                 try:
-                    context.run(call.callback, *call.args)
+                    context.run(callback, *args)
                 except (SystemExit, KeyboardInterrupt):
                     raise
                 except BaseException as error:
-                    self.call_exception_handler({"message": f"{call.callback!r} failed", "exception": error})
+                    self.call_exception_handler({"message": f"{callback!r} failed", "exception": error})
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
         """A thread that waits for its stop waits in virtual time. Nothing else runs in threads."""
@@ -162,6 +170,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._calls.clear()
         self._timers.clear()
         self.tasks.clear()
+        self._has_stopped = False
+
+    def freeze(self, process: SimulatedProcess) -> None:
+        """Let a process do nothing until it is thawed."""
+        process.is_frozen = self._has_stopped = True
+
+    def kill(self, process: SimulatedProcess) -> None:
+        process.is_dead = self._has_stopped = True
 
     def thaw(self, process: SimulatedProcess) -> None:
         """Let a frozen process run on."""
