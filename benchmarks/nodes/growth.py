@@ -39,8 +39,6 @@ from nats_server import NatsServer, find_nats  # noqa: E402
 from postgres_server import PostgresServer, running_postgres  # noqa: E402
 
 _AGENTS_PER_PROCESS = 50
-_WARM_SECONDS = 3.0
-"""Seconds after the first answers have begun, before anything is counted."""
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -183,7 +181,7 @@ class GrowthRun:
             for node in members:
                 await node.wait_ready()
             idle_memory = sum(node.memory_bytes() for node in members)
-            begin = time() + _WARM_SECONDS + options.length + agents * 0.03
+            begin = time() + options.warm + options.length + agents * 0.03
             end = begin + options.seconds
             loads = self._start_loads(members, agents, begin, end)
             await asyncio.sleep(begin - time())
@@ -364,6 +362,12 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=50.0, help="deltas a second and agent")
     parser.add_argument("--length", type=float, default=5.0, help="seconds of one answer")
     parser.add_argument("--seconds", type=float, default=15.0, help="duration of a measurement")
+    parser.add_argument(
+        "--warm",
+        type=float,
+        default=3.0,
+        help="seconds after the first answers have begun, before anything is counted (default: %(default)s)",
+    )
     parser.add_argument("--output", type=Path, help="file for the result, as JSON")
     parser.add_argument("--log", default="/dev/null", help="file for the output of the nodes")
     options = parser.parse_args()
@@ -404,6 +408,7 @@ def _public_arguments(options: argparse.Namespace) -> list[str]:
     """The arguments of the run, without paths."""
     arguments = ["--nodes", *map(str, options.nodes), "--agents", *map(str, options.agents)]
     arguments += ["--rate", f"{options.rate:g}", "--length", f"{options.length:g}", "--seconds", f"{options.seconds:g}"]
+    arguments += ["--warm", f"{options.warm:g}"]
     arguments += [*(["--near"] if options.near else []), *(["--nats"] if options.nats else [])]
     return [*arguments, *(["--before", "CHECKOUT"] if options.before else [])]
 

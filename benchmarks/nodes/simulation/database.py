@@ -17,6 +17,7 @@ from benchmarks.nodes.simulation.translated_sql import (
     translate,
 )
 from heald.core.json import encode
+from heald_nodes.postgres.chunks import notice_rows
 from heald_nodes.postgres.notices import NO_NOTICE
 
 Row = Sequence[Any]
@@ -38,8 +39,8 @@ class SimulatedDatabase:
         self._work_began = False
         self.errors: list[str] = []
         """Statements that the simulation cannot run."""
-        self.listeners: dict[int, tuple[str, OnNotice]] = {}
-        """By the pid of a connection, its channel and what it calls."""
+        self.listeners: dict[int, dict[str, OnNotice]] = {}
+        """By the pid of a connection, its channels and what it calls. The first one is that of all nodes."""
         self._sqlite = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
         self._cursor = self._sqlite.cursor()
         self._sqlite.execute("PRAGMA foreign_keys = ON")
@@ -191,7 +192,7 @@ class SimulatedDatabase:
         """Append to the logs of sessions, and notify as the statement does."""
         columns = statement.columns
         stored: list[Row] = []
-        parts: dict[int, dict[str, list[list[object]]]] = {}
+        parts: dict[tuple[str, int], dict[str, list[list[object]]]] = {}
         for row in zip(*arguments, strict=True):
             changed = self._execute(statement.text, (*values, *row)[: statement.count])
             if not changed:
@@ -207,21 +208,23 @@ class SimulatedDatabase:
                 (key, last_seq, first, row[columns["codec"]], body),
             )
             part = row[columns["part"]]
+            codec = row[columns["codec"]]
             if part == NO_NOTICE:
                 continue
-            notice = parts.setdefault(part, {"e": [], "d": []})
+            notice = parts.setdefault((row[columns["channel"]], part), {"e": [], "d": []})
             notice["e"].append([session, last_seq, epoch])
             if row[columns["carried"]]:
-                notice["d"].append([session, last_seq, first, f"{key}\n{body.decode()}"])
-        self._notices += [("", encode(notice).decode()) for notice in parts.values()]
+                notice["d"].append([session, last_seq, first, f"{key}\n{notice_rows(codec, body).decode()}"])
+        self._notices += [(channel, encode(notice).decode()) for (channel, _), notice in parts.items()]
         return stored
 
     def _publish(self) -> None:
         notices, self._notices = self._notices, []
         for channel, payload in notices:
-            for listening, on_notice in list(self.listeners.values()):
-                if channel in ("", listening):
-                    on_notice(listening, payload)
+            for listening in list(self.listeners.values()):
+                for name in listening if channel else [*listening][:1]:
+                    if channel in ("", name):
+                        listening[name](name, payload)
 
     def read(self, query: str, *values: object) -> list[Row]:
         """Run a query of an observer."""

@@ -95,7 +95,7 @@ class SimulatedConnection:
         def on_notice(channel: str, payload: str) -> None:
             self._network.deliver(self, partial(callback, self, self.pid, channel, payload))
 
-        self._database.listeners[self.pid] = (channel, on_notice)
+        self._database.listeners.setdefault(self.pid, {})[channel] = on_notice
 
     async def _run(self, query: str, arguments: Sequence[object]) -> list[Row]:
         """Send a statement, and wait for its answer. Whoever stops waiting closes the connection: the statement may

@@ -18,8 +18,9 @@ from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
 from heald.sessions.shared_store import READERS_SECONDS
 from heald_nodes.postgres import event_feed
-from heald_nodes.postgres.chunks import ROWS, AnchorCache, EncodedChunk
+from heald_nodes.postgres.chunks import ROWS, ROWS_ZLIB, AnchorCache, EncodedChunk
 from heald_nodes.postgres.event_feed import PostgresEventFeed
+from heald_nodes.postgres.notices import NO_NOTICE, NoticeParts
 from heald_nodes.postgres.store import PostgresStore
 from heald_server.cluster import node as node_module
 from heald_server.cluster.node import ServerNode
@@ -170,6 +171,7 @@ async def test_a_reader_on_another_node_is_fed_without_reading(
         store.read_events = 0
         for _ in range(50):
             await writing.append("word ")
+        await writing.append("long " * 900)  # it is compressed
         await wait_whole(received, writing.log)
         assert store.read_events == 0
 
@@ -253,6 +255,63 @@ async def test_a_commit_that_nobody_reads_elsewhere_has_no_notice(
     unsubscribe()
 
 
+async def test_a_notice_goes_to_the_one_node_that_reads(
+    clock: Clock, writer: PostgresStore, store: CountingStore, postgres_url: str, news_url: str
+) -> None:
+    """By NATS, all nodes hear all notices."""
+    await writer.create(SessionInfo(id="ses_a"))
+    writing = Writing(writer, await writer.acquire("ses_a", "x"))
+    other = PostgresStore(postgres_url, node="other", news_url=news_url)
+    heard: list[News] = []
+    heard_by_other: list[News] = []
+    unsubscribe = [store.subscribe_news(heard.append), other.subscribe_news(heard_by_other.append)]
+    await wait_until(lambda: bool(heard) and bool(heard_by_other))
+    clock.now += READERS_SECONDS + 1
+    await store.announce_readers(["ses_a"])
+    await wait_until(lambda: writer.is_read_elsewhere("ses_a"))
+    await writing.append("for one ")
+    await wait_until(lambda: heard[-1].seq == 1)
+    await writer.put_record("marks", "one", b"")
+    await wait_until(lambda: any(news.topic == "records" for news in heard_by_other))
+    assert any(news.topic == "events" for news in heard_by_other) is bool(news_url)
+    await other.announce_readers(["ses_a"])
+    await wait_until(lambda: any(news.name == "other" for news in heard))
+    await writing.append("for both ")
+    await wait_until(lambda: heard[-1].seq == heard_by_other[-1].seq == 2)
+    assert heard[-1].rows
+    assert heard[-1] == heard_by_other[-1]
+    for end in unsubscribe:
+        end()
+    await other.close()
+
+
+def test_the_channel_of_a_session_is_that_of_its_only_reader(clock: Clock) -> None:
+    feed = PostgresEventFeed(AnchorCache())
+    feed.add_readers("ses_a", "one")
+    assert feed.channel_of("ses_a") == ""  # others may have announced theirs before
+    feed.expect_readers()
+    clock.now += READERS_SECONDS - 1
+    feed.add_readers("ses_a", "one")
+    assert feed.channel_of("ses_a") == ""
+    clock.now += 2
+    assert feed.channel_of("ses_a") == "one"
+    assert feed.channel_of("ses_b") == ""
+    feed.add_readers("ses_a", "two")
+    assert feed.channel_of("ses_a") == ""
+    clock.now += READERS_SECONDS - 1
+    assert feed.channel_of("ses_a") == "two"
+    feed.add_readers("ses_a")  # of a node that has no channel
+    assert feed.channel_of("ses_a") == ""
+
+
+def test_a_notice_goes_to_one_channel() -> None:
+    parts = NoticeParts()
+    for channel in ("one", "", "one", "two"):
+        parts.add("ses_a", b"{}", channel)
+    parts.add_silent()
+    assert (parts.numbers, parts.channels) == ([0, 1, 0, 2, NO_NOTICE], ["one", "", "one", "two", ""])
+
+
 async def test_a_reader_that_comes_late_has_the_whole_log(
     clock: Clock, writer: PostgresStore, store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,11 +365,22 @@ async def test_a_node_does_not_hear_its_own_readers(writer: PostgresStore, store
     unsubscribe()
 
 
-def test_rows_that_a_notice_can_carry_are_utf8() -> None:
-    packer = RowPacker()
+def test_a_notice_carries_short_and_compressed_rows() -> None:
+    packer, feed = RowPacker(), PostgresEventFeed(AnchorCache())
+    codecs: set[int] = set()
     for seq, text in enumerate([*TEXTS, *TEXTS], 1):
-        chunk = EncodedChunk([event("ses_a", seq, TextDelta(0, "msg_a.0", text))], packer)
-        assert chunk.codec != ROWS or chunk.body.decode().encode() == chunk.body
+        delta = event("ses_a", seq, TextDelta(0, "msg_a.0", text))
+        chunk = EncodedChunk([delta], packer)
+        codecs.add(chunk.codec)
+        news = News(topic="events", session="ses_a", seq=seq, first=seq, rows=f"1\n{chunk.notice_rows.decode()}")
+        assert feed.decode(news) == [delta]
+    assert codecs == {ROWS, ROWS_ZLIB}
+
+
+@pytest.mark.parametrize("rows", ["1\n=", "1\n=no base64", "1\n=AAAA", "1\n{"])
+def test_damaged_rows_of_a_notice_are_read(rows: str) -> None:
+    news = News(topic="events", session="ses_a", seq=1, first=1, rows=rows)
+    assert PostgresEventFeed(AnchorCache()).decode(news) is None
 
 
 async def test_one_commit_of_many_sessions_fits_in_its_notices(writer: PostgresStore, store: CountingStore) -> None:

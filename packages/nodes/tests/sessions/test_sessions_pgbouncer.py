@@ -71,6 +71,13 @@ async def test_many_statements_at_once_run_on_whichever_session_is_free(pooler: 
         await store.close()
 
 
+async def test_the_sessions_of_a_pooler_keep_their_settings(pooler: PgBouncer, name: str) -> None:
+    store = PostgresStore(pooler.url_of(name), node="one")
+    await store.heartbeat()
+    assert await store._control.fetchval("SHOW plan_cache_mode") == "auto"  # pyright: ignore[reportPrivateUsage]
+    await store.close()
+
+
 async def test_without_a_direct_address_news_are_polled(
     pooler: PgBouncer, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:

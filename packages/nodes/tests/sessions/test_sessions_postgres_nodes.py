@@ -154,6 +154,13 @@ async def test_a_wrong_clock_of_a_node_changes_no_lease(node: MakeStore, monkeyp
     assert abs((await node_two.info("ses_a")).updated - lease.expires) < 60
 
 
+async def test_heartbeats_and_claims_are_planned_once(node: MakeStore) -> None:
+    store = node("one")
+    await store.heartbeat()
+    pools = store._control, store._pool  # pyright: ignore[reportPrivateUsage]
+    assert [await pool.fetchval("SHOW plan_cache_mode") for pool in pools] == ["force_generic_plan", "auto"]
+
+
 # --- group commit ----------------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """The first of the events that it carries."""
     rows: str = ""
     """The events from the first to `seq`, in a form that the store decodes; empty if it carries none."""
+    channel: str = ""
+    """Of news of readers: where their node alone listens; empty if it has no such place."""
 
 
 OnNews = Callable[[News], object]

@@ -9,6 +9,7 @@ deltas is one short line that names an earlier delta of its block, its anchor, w
 """
 
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 
 from heald.core.envelope import Event
@@ -21,6 +22,8 @@ PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB = 0, 1, 2, 3, 4
 _LEVEL = 1
 _SHORT = 256
 """Bytes of rows that are not worth compressing."""
+PACKED = "="
+"""Begins the text of compressed rows in a notice."""
 _MOST_ANCHORS = 4096
 _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob, AssertionError)
 
@@ -43,6 +46,11 @@ class EncodedChunk:
             self._pack_events(events)
         else:
             self._pack_rows(events, packer)
+
+    @property
+    def notice_rows(self) -> bytes:
+        """The chunk as a notice carries it."""
+        return notice_rows(self.codec, self.body)
 
     def _pack_events(self, events: Sequence[Event]) -> None:
         forms = [encode_stored(event) for event in events]
@@ -86,6 +94,18 @@ def unpack_lines(codec: int, body: bytes) -> list[bytes]:
         return (body if codec in (PLAIN, ROWS) else zlib.decompress(body)).split(b"\n")
     except zlib.error as error:
         raise ValueError(str(error)) from None
+
+
+def notice_rows(codec: int, body: bytes) -> bytes:
+    """Return a chunk of rows as the text that a notice carries."""
+    return body if codec == ROWS else PACKED.encode() + b64encode(body)
+
+
+def notice_lines(rows: str) -> list[bytes]:
+    """Return the lines of a chunk that a notice has carried. Raises ValueError if it is damaged."""
+    if rows.startswith(PACKED):
+        return unpack_lines(ROWS_ZLIB, b64decode(rows.removeprefix(PACKED), validate=True))
+    return unpack_lines(ROWS, rows.encode())
 
 
 def split_line(line: bytes) -> tuple[bytes, bytes | None]:

@@ -7,7 +7,7 @@ transaction for each node, so a commit that nobody reads elsewhere has none. If 
 a notice of it then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from time import monotonic
 
@@ -15,7 +15,7 @@ from heald.core.envelope import Event
 from heald.sessions.news import News
 from heald.sessions.shared_store import READERS_SECONDS
 from heald.sessions.store_errors import StoreCorrupt
-from heald_nodes.postgres.chunks import ROWS, AnchorCache, EncodedChunk, decode_rows
+from heald_nodes.postgres.chunks import AnchorCache, EncodedChunk, decode_rows, is_of_rows, notice_lines
 from heald_nodes.postgres.notices import LONGEST_ID, Appended
 
 MAX_CARRIED = 4000
@@ -28,7 +28,7 @@ class PostgresEventFeed:
 
     def __init__(self, anchors: AnchorCache) -> None:
         self._anchors = anchors
-        self._readers: dict[str, float] = {}  # by session, until when they are announced
+        self._readers: dict[str, dict[str, float]] = {}  # by session and channel, until when they are announced
         self._all_until = inf  # until when there may be readers whose announcements were not heard
         self._unnoticed: dict[str, Appended] = {}  # by session, its last append without a notice
 
@@ -36,10 +36,12 @@ class PostgresEventFeed:
         """Announcements may have been lost until now: each session may have readers until all are announced anew."""
         self._all_until = monotonic() + READERS_SECONDS
 
-    def add_readers(self, session: str) -> Appended | None:
-        """Another node has announced readers of a session. Returns an append that they need a notice of."""
-        self._readers.pop(session, None)
-        self._readers[session] = monotonic() + READERS_SECONDS
+    def add_readers(self, session: str, channel: str = "") -> Appended | None:
+        """Another node has announced readers of a session, and the channel that it alone listens to, if it has one.
+        Returns an append that they need a notice of."""
+        channels = self._readers.pop(session, {})
+        channels[channel] = monotonic() + READERS_SECONDS
+        self._readers[session] = channels
         if len(self._readers) > _MOST_SESSIONS:
             del self._readers[next(iter(self._readers))]
             self.expect_readers()
@@ -62,19 +64,31 @@ class PostgresEventFeed:
 
     def has_readers(self, session: str) -> bool:
         """Whether another node has announced readers of a session lately."""
-        until = self._readers.get(session)
-        if until is None:
-            return False
-        if until < monotonic():
+        return bool(self._channels(session))
+
+    def channel_of(self, session: str) -> str:
+        """The channel for the notices of a session: that of the one node that reads it, or an empty text for that of
+        all nodes."""
+        channels = self._channels(session)
+        return next(iter(channels)) if len(channels) == 1 and monotonic() >= self._all_until else ""
+
+    def _channels(self, session: str) -> Mapping[str, float]:
+        """Return the channels of the nodes that have announced readers of a session lately."""
+        channels = self._readers.get(session)
+        if channels is None:
+            return {}
+        now = monotonic()
+        for channel in [channel for channel, until in channels.items() if until < now]:
+            del channels[channel]
+        if not channels:
             del self._readers[session]
-            return False
-        return True
+        return channels
 
     def carries(self, session: str, chunk: EncodedChunk) -> bool:
         """Whether the notice of a commit is to carry a chunk of a session."""
         if not self.has_readers(session):
             return False
-        return chunk.codec == ROWS and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
+        return is_of_rows(chunk.codec) and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
 
     def decode(self, news: News) -> Sequence[Event] | None:
         """Return the events that news carry; None if they must be read."""
@@ -83,8 +97,8 @@ class PostgresEventFeed:
             return None
         reader = self._anchors.reader(int(key))
         try:
-            events = decode_rows(news.first, rows.encode().split(b"\n"), reader)
-        except StoreCorrupt:  # its anchor is not known here
+            events = decode_rows(news.first, notice_lines(rows), reader)
+        except (StoreCorrupt, ValueError):  # its anchor is not known here, or a newer node has sent it
             return None
         if not events or events[-1].seq != news.seq:
             return None

@@ -66,6 +66,10 @@ class NatsNews:
     def _subject(self) -> str:
         return f"heald.news.{self._pool.service}"
 
+    @property
+    def own_channel(self) -> str:
+        return ""
+
     def with_notice(self, statement: str, schema: str) -> str:
         """Return the statement as it is: the notice is not part of the database."""
         return statement

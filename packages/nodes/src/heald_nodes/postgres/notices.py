@@ -22,12 +22,13 @@ _ENTRY_BYTES = 120
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message, with short names: events, rows of events, commands (by session), replies (by command), records (by
-    kind), readers (by session) and their node, work."""
+    kind), readers (by session), their node and the channel that it alone listens to, work."""
 
     e: list[Appended] = []
     d: list[CarriedRows] = []
     i: list[str] = []
     n: str = ""
+    o: str = ""
     c: list[str] = []
     r: list[str] = []
     k: list[str] = []
@@ -46,7 +47,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for command in self.r:
             yield News(topic="replies", name=command)
         for session in self.i:
-            yield News(topic="readers", session=session, name=self.n)
+            yield News(topic="readers", session=session, name=self.n, channel=self.o)
         for kind in self.k:
             yield News(topic="records", name=kind)
         if self.w:
@@ -60,31 +61,47 @@ def decode_notice(payload: str | bytes) -> Notice:
     return _decoder.decode(payload)
 
 
+class _OpenPart(msgspec.Struct):
+    """A notice that has room for more appends."""
+
+    number: int
+    entries: int = 0
+    bytes: int = 0
+
+
 class NoticeParts:
-    """How the appends of a commit are divided into notices, which of them carry their rows, and which have none."""
+    """How the appends of a commit are divided into notices, which of them carry their rows, which have none, and which
+    channels they go to."""
 
     def __init__(self) -> None:
         self.carried: list[bool] = []
         self.numbers: list[int] = []
         """The number of the notice of each append; `NO_NOTICE` if nobody reads it elsewhere."""
-        self._number = self._entries = self._bytes = 0
+        self.channels: list[str] = []
+        """The channel of the notice of each append; empty for that of all nodes."""
+        self._count = 0
+        self._open: dict[str, _OpenPart] = {}  # by channel
 
     def add_silent(self) -> None:
         """Add an append that no other node reads."""
         self.carried.append(False)
         self.numbers.append(NO_NOTICE)
+        self.channels.append("")
 
-    def add(self, session: str, rows: bytes | None) -> None:
+    def add(self, session: str, rows: bytes | None, channel: str = "") -> None:
         """Add an append, with its rows if they are to be carried."""
         name = 2 * len(session.encode(errors="replace"))
         carried = rows is not None and len(session) <= LONGEST_ID
         size = name + _ENTRY_BYTES + (name + _json_size(rows) if carried and rows is not None else 0)
-        if self._entries >= PER_NOTICE or (self._entries and self._bytes + size > _NOTICE_BYTES):
-            self._number, self._entries, self._bytes = self._number + 1, 0, 0
-        self._entries += 1
-        self._bytes += size
+        part = self._open.get(channel)
+        if part is None or part.entries >= PER_NOTICE or part.bytes + size > _NOTICE_BYTES:
+            part = self._open[channel] = _OpenPart(self._count)
+            self._count += 1
+        part.entries += 1
+        part.bytes += size
         self.carried.append(carried)
-        self.numbers.append(self._number)
+        self.numbers.append(part.number)
+        self.channels.append(channel)
 
 
 def _json_size(rows: bytes) -> int:
@@ -103,6 +120,11 @@ def split_appended(appended: Sequence[Appended], carried: Iterable[CarriedRows])
 
 class NewsChannel(Protocol):
     """Carries notices between the nodes of a store."""
+
+    @property
+    def own_channel(self) -> str:
+        """Where this node alone listens, for notices of events that only it reads; empty if there is no such place."""
+        ...
 
     def with_notice(self, statement: str, schema: str) -> str:
         """Add the notice of appends to the statement that stores them, if the channel is part of the database."""

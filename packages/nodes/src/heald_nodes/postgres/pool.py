@@ -49,7 +49,10 @@ class _BorrowedConnection:
 class PostgresPool:
     """Opens connections on demand. The schema is migrated before the first query."""
 
-    def __init__(self, address: PostgresAddress, *, size: int = 8, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, address: PostgresAddress, *, size: int = 8, patience: float = PATIENCE, plans_once: bool = False
+    ) -> None:
+        """With `plans_once` a statement is planned once for each connection, and not for its parameters."""
         self.address = address
         self.name = address.name
         """The address without its password."""
@@ -62,6 +65,7 @@ class PostgresPool:
         self.is_utf8 = False
         """Whether the database stores every text."""
         self._size = size
+        self._plans_once = plans_once
         self.patience = patience
         self._pool: DriverPool | None = None
         self._opening = asyncio.Lock()
@@ -125,6 +129,7 @@ class PostgresPool:
             timeout=_CONNECT_SECONDS,
             command_timeout=_QUERY_SECONDS_WITH_STANDBY if self.address.has_standby else _QUERY_SECONDS,
             reset=_keep_settings,
+            init=self._set_plans,
         )
         try:
             async with pool.acquire() as connection:
@@ -133,6 +138,10 @@ class PostgresPool:
             pool.terminate()
             raise
         return pool
+
+    async def _set_plans(self, connection: PostgresConnection) -> None:
+        if self._plans_once and not self.address.is_pooled:  # a pooler gives the session to others
+            await connection.execute("SET plan_cache_mode = force_generic_plan")
 
     async def _prepare(self, connection: PostgresConnection) -> None:
         """Migrate the schema, and read what is known after the first connection."""

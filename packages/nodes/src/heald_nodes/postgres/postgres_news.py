@@ -18,6 +18,7 @@ from heald.core.ids import new_id
 from heald.core.json import encode
 from heald.sessions.news import News, NewsCallbacks, OnNews
 from heald_nodes.postgres.address import PostgresAddress
+from heald_nodes.postgres.chunks import PACKED, ROWS
 from heald_nodes.postgres.driver import PostgresConnection, asyncpg
 from heald_nodes.postgres.news_poll import POLL_SECONDS, NewsPoll
 from heald_nodes.postgres.notices import LONGEST_ID, NO_NOTICE, Appended, CarriedRows, Notice, decode_notice
@@ -40,14 +41,16 @@ def _with_notice(statement: str, channel: str) -> str:
     """Add to the statement that stores appends one notice for each part of them."""
     head, _, rest = statement.rpartition("SELECT id, key FROM h")
     return f"""{head.rstrip()}, n AS (
-    SELECT pg_notify('{channel}', json_build_object(
+    SELECT pg_notify(CASE channel WHEN '' THEN '{channel}' ELSE channel END, json_build_object(
                'e', json_agg(json_build_array(id, last_seq, epoch)),
                'd', coalesce(json_agg(json_build_array(id, last_seq, before + 1, rows)) FILTER (WHERE carried), '[]')
            )::text)
     FROM (SELECT CASE WHEN length(id) <= {LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch, before, carried, part,
-                 CASE WHEN carried THEN key || E'\\n' || convert_from(body, 'UTF8') END AS rows
+                 channel,
+                 CASE WHEN carried THEN key || E'\\n' || CASE WHEN codec = {ROWS} THEN convert_from(body, 'UTF8')
+                     ELSE '{PACKED}' || translate(encode(body, 'base64'), E'\\n', '') END END AS rows
           FROM h WHERE body IS NOT NULL AND part <> {NO_NOTICE}) AS appended
-    GROUP BY part
+    GROUP BY part, channel
 )
 SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
 
@@ -66,6 +69,8 @@ class PostgresNews:
         self._task: asyncio.Task[None] | None = None
         self._pause = _FIRST_PAUSE
         self._is_warned = False
+        self._own_channel = f"heald_{new_id('node')}"
+        self._hears_own = False
         self._trial = ""
         """The notice that shows whether LISTEN works through a pooler."""
         self._on_trial = asyncio.Event()
@@ -73,6 +78,10 @@ class PostgresNews:
     @property
     def _channel(self) -> str:
         return _channel_of(self._pool.schema)
+
+    @property
+    def own_channel(self) -> str:
+        return self._own_channel if self._hears_own else ""
 
     def with_notice(self, statement: str, schema: str) -> str:
         return _with_notice(statement, _channel_of(schema))
@@ -134,8 +143,10 @@ class PostgresNews:
             if address is self._direct:
                 await self._check_database(connection)
             await connection.add_listener(self._channel, self._on_notice)
+            await connection.add_listener(self._own_channel, self._on_notice)
             if address.is_pooled:
                 await self._check_session()
+            self._hears_own = True
             self._callbacks.publish(News(topic="lost"))
             self._pause = _FIRST_PAUSE
             while True:
@@ -143,6 +154,7 @@ class PostgresNews:
                 async with asyncio.timeout(CHECK_SECONDS):
                     await connection.execute("SELECT 1")
         finally:
+            self._hears_own = False
             connection.terminate()
 
     async def _check_database(self, connection: PostgresConnection) -> None:

@@ -50,7 +50,7 @@ class PostgresStore(PostgresSharing):
         address = PostgresAddress(url)
         pool = PostgresPool(address, patience=patience)
         channel = _open_news(pool, news_url)
-        super().__init__(pool, channel, node, control=PostgresPool(address, size=2, patience=patience))
+        super().__init__(pool, channel, node, control=PostgresPool(address, size=2, patience=patience, plans_once=True))
         self._commit_pool = PostgresPool(address, size=1, patience=patience)
         self._log = LogReader(pool)
         self._feed = PostgresEventFeed(self._log.anchors)
@@ -336,14 +336,14 @@ class PostgresStore(PostgresSharing):
         if news.topic == "lost":
             self._feed.expect_readers()
         elif news.topic == "readers" and news.name != self.node:
-            appended = self._feed.add_readers(news.session)
+            appended = self._feed.add_readers(news.session, news.channel)
             if appended is not None:
                 self._writer.publish_late(appended)
 
     async def announce_readers(self, sessions: Sequence[str]) -> None:
-        names = [session for session in sessions if len(session) <= LONGEST_ID]
+        names, channel = [session for session in sessions if len(session) <= LONGEST_ID], self._news.own_channel
         for start in range(0, len(names), PER_NOTICE):
-            await self._news.publish(Notice(i=names[start : start + PER_NOTICE], n=self.node))
+            await self._news.publish(Notice(i=names[start : start + PER_NOTICE], n=self.node, o=channel))
 
     def is_read_elsewhere(self, session: str) -> bool:
         return self._feed.has_readers(session)

@@ -37,14 +37,15 @@ TOUCH_SECONDS = 10.0
 APPEND = f"""
 WITH w AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
-                         $8::bytea[], $9::boolean[], $10::int[])
-        AS w(id, epoch, holder, before, last, work, codec, body, carried, part)
+                         $8::bytea[], $9::boolean[], $10::int[], $11::text[])
+        AS w(id, epoch, holder, before, last, work, codec, body, carried, part, channel)
 ), h AS (
     UPDATE sessions s SET last_seq = coalesce(w.last, s.last_seq), work = coalesce(w.work, s.work),
         updated = CASE WHEN w.work <> s.work OR abs({NOW} - s.updated) > {TOUCH_SECONDS} THEN {NOW} ELSE s.updated END
     FROM w WHERE s.id = w.id AND s.epoch = w.epoch AND s.holder = w.holder
         AND (w.before IS NULL OR s.last_seq = w.before)
-    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body, w.carried, w.part
+    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body, w.carried, w.part,
+        w.channel
 ), i AS (
     INSERT INTO chunks (session, last_seq, first_seq, codec, body)
     SELECT key, last_seq, before + 1, codec, body FROM h WHERE body IS NOT NULL
@@ -196,7 +197,7 @@ class GroupWriter:
         await self._news.publish_after_commit(
             appended,
             (
-                (p.lease.session, p.last, p.before + 1, f"{stored[p.lease.session]}\n{p.chunk.body.decode()}")
+                (p.lease.session, p.last, p.before + 1, f"{stored[p.lease.session]}\n{p.chunk.notice_rows.decode()}")
                 for p, carried in zip(group, parts.carried, strict=True)
                 if carried and p.chunk is not None and p.last is not None and p.before is not None and p not in refused
             ),
@@ -217,7 +218,9 @@ class GroupWriter:
                 parts.add_silent()
                 continue
             carries = chunk is not None and self._pool.is_utf8 and self._feed.carries(session, chunk)
-            parts.add(session, chunk.body if carries and chunk is not None else None)
+            parts.add(
+                session, chunk.notice_rows if carries and chunk is not None else None, self._feed.channel_of(session)
+            )
         return parts
 
     async def _append(
@@ -236,6 +239,7 @@ class GroupWriter:
             [pending.chunk.body if pending.chunk is not None else None for pending in group],
             parts.carried,
             parts.numbers,
+            parts.channels,
         )
         return {row[0]: row[1] for row in rows}
 
