@@ -35,7 +35,7 @@ _OVERLAPPING = 0.4
 """The share of faults during which the next one begins."""
 _GREY = 0.4
 """The share of schedules in which the database is slow and nothing dies."""
-_WEIGHTS = {"stall": 2.0}
+_WEIGHTS = {"stall": 1.5, "lost news": 2.0, "partition": 2.0}
 """How much more often than others a kind is the only fault of a schedule: it brings different troubles to light."""
 _AIMED = 0.7
 """The share of faults that hit a node that works, if one does."""
@@ -72,7 +72,7 @@ _SHORT_SECONDS: Mapping[str, tuple[float, ...]] = {
 }
 LENGTHS = {
     "short": ScheduleLength(
-        range(2, 3), range(1, 4), range(1, 2), range(1, 2), range(1, 3), range(2), range(2, 4), _SHORT_SECONDS
+        range(2, 3), range(1, 4), range(1, 2), range(1, 2), range(1, 4), range(2), range(2, 4), _SHORT_SECONDS
     ),
     "middle": ScheduleLength(
         range(2, 4), range(1, 4), range(1, 3), range(1, 3), range(1, 3), range(1, 3), range(1, 5), _SECONDS
@@ -143,7 +143,7 @@ class Schedule:
             self._kinds = tuple(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))))
         self._ledger.reports_takeovers = _HARMLESS.issuperset(self._kinds)
         sessions = [f"ses_{number}" for number in range(chance.choice(length.sessions))]
-        self._limit = chance.randrange(1, len(sessions) + 1)
+        self._limit = chance.choice((1, len(sessions)))
         for number in range(chance.choice(length.nodes)):
             self._nodes.append(self._new_node(f"host{number}", 1))
         await self._wait_ready()

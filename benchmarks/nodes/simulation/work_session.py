@@ -66,6 +66,7 @@ class WorkSession:
         self._seq = log[-1].seq if log else 0
         self.error: Exception | None = None
         self.current: WorkExchange | None = None
+        self._requests: set[str] = set()
         self._steps: list[str] = []
         self._started = ""
         self._appending = asyncio.Lock()
@@ -86,6 +87,7 @@ class WorkSession:
         word, _, rest = text.partition(" ")
         if word == "request":
             name, _, count = rest.partition(" ")
+            self._requests.add(name)
             self._steps += [f"{name}.{number}" for number in range(int(count))]
         elif word == "start":
             self._started = rest
@@ -103,7 +105,10 @@ class WorkSession:
             await self._append([])  # the work was stored, and not the request
 
     async def ask(self, request: str, steps: int, limit: int, owner: str) -> bool:
-        """Accept a request, unless too many exchanges of the owner run."""
+        """Accept a request, unless too many exchanges of the owner run. One that was accepted before is not accepted
+        anew: the command that brought it may be repeated when the reply of a dead holder is missing."""
+        if request in self._requests:
+            return True
         if self._steps or self.current is not None:
             return False
         if await self._store.admit_work(self._lease.session, owner, limit=limit) >= limit:
