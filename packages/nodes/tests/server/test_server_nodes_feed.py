@@ -80,7 +80,9 @@ def news_url(request: pytest.FixtureRequest) -> Iterator[str]:
 async def writer(postgres_url: str, news_url: str) -> AsyncIterator[PostgresStore]:
     store = PostgresStore(postgres_url, node="writer", news_url=news_url)
     await store.heartbeat()
-    unsubscribe = store.subscribe_news(lambda _: None)
+    heard: list[News] = []
+    unsubscribe = store.subscribe_news(heard.append)
+    await wait_until(lambda: bool(heard))  # announcements before that would not be heard
     yield store
     unsubscribe()
     await store.close()
