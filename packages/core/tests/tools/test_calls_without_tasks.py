@@ -150,3 +150,24 @@ async def _run(calls: list[Any], reactor: Callable[[Event], object] | None = Non
 
 def _results(result: heald.AgentResult) -> list[ToolResult]:
     return [block for message in result.messages for block in message.content if isinstance(block, ToolResult)]
+
+
+async def test_only_a_function_that_asks_for_the_context_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    contexts: list[object] = []
+
+    @heald.tool
+    async def look(context: heald.ToolContext) -> str:
+        """Look at the context."""
+        contexts.append(context)
+        return context.call.name
+
+    assert add.ignores_context
+    assert not look.ignores_context
+    made: list[str] = []
+    monkeypatch.setattr("heald.tools.call_batch.ToolContext", lambda call, *_, **__: made.append(call.name))
+    await _run([ScriptedModel.call("add", a=1, b=1)])
+    assert made == []
+    monkeypatch.undo()
+    agent = heald.Agent(ScriptedModel([ScriptedModel.call("look"), "Done."]), tools=[look])
+    await agent.run("Look.")
+    assert isinstance(contexts[0], heald.ToolContext)

@@ -31,6 +31,26 @@ def test_parallel_calls_interleaved_by_index() -> None:
     assert [call.id for call in decoded.calls] == ["x", "y"]
 
 
+def test_nothing_beside_more_arguments_is_lost() -> None:
+    """An event with nothing but more arguments is read on a short way; one with anything else is not."""
+    begin = chunk(call_delta(0, "x", "f", '{"a"'))
+    counts = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    more = call_delta(0, arguments=": 1}")
+    assert decode("chat", begin, chunk(more, "tool_calls")).named == [("f", A)]
+    decoded = decode("chat", begin, chunk(more, usage=counts), chunk({}, "tool_calls"), b"[DONE]")
+    assert (decoded.named, decoded.usage.output) == ([("f", A)], 3)
+    both = {"content": "So.", "reasoning_content": "Hm."} | more
+    decoded = decode("chat", begin, chunk(both), chunk({}, "tool_calls"), b"[DONE]")
+    assert (decoded.named, decoded.text, decoded.thinking) == ([("f", A)], "So.", "Hm.")
+    second = {"tool_calls": [*more["tool_calls"], *call_delta(1, arguments='{"b": 2}')["tool_calls"]]}
+    begins = chunk(
+        {"tool_calls": [*call_delta(0, "x", "f", '{"a"')["tool_calls"], *call_delta(1, "y", "g")["tool_calls"]]}
+    )
+    assert decode("chat", begins, chunk(second), chunk({}, "tool_calls"), b"[DONE]").named == [("f", A), ("g", B)]
+    failed = decode("chat", begin, chunk(more, error={"message": "overloaded"}))
+    assert "overloaded" in str(failed.decoder.error)
+
+
 def test_one_index_for_several_calls_with_ids_of_their_own() -> None:
     """T02: every call says index 0, and every chunk says it is the last."""
     chunks = [chunk(call_delta(0, f"id{n}", "f", json.dumps({"n": n})), "tool_calls") for n in range(15)]

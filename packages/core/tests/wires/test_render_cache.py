@@ -1,5 +1,7 @@
 """What was written once is kept from turn to turn, and never differs from what a fresh start would write."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import example, given, settings
@@ -169,3 +171,32 @@ def test_extra_parameters_are_merged_into_fields_that_are_kept() -> None:
     body = loads(encode(WIRES["chat"].build_request(msgspec.structs.replace(request, settings=extra))))
     assert [tool["type"] for tool in body["tools"]] == ["function", "own"]
     assert body["stream_options"] == {"include_usage": True, "own": True}
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses", "messages", "gemini"])
+def test_a_new_conversation_reuses_the_frame_of_an_equal_one_only(wire: str) -> None:
+    tools = [ToolDefinition(name="add", description="Add.")]
+    hello = [user_message("Hi.")]
+
+    def build(provider: str, **changes: Any) -> JsonObject:
+        cache, fresh = RenderCache(), None
+        options: dict[str, Any] = {"model": "m", "messages": hello, "tools": tools, "provider": provider} | changes
+        bodies = [loads(encode(WIRES[wire].build_request(TurnRequest(**options, cache=c)))) for c in (cache, fresh)]
+        assert bodies[0] == bodies[1]
+        frames.append(cache.frame)
+        return bodies[0]
+
+    frames: list[JsonObject] = []
+    build("p")
+    build("p", settings=Settings())
+    assert frames[1] is frames[0]
+    others: list[dict[str, Any]] = [
+        {"settings": Settings(max_output_tokens=7)},
+        {"tools": [*tools, ToolDefinition(name="sub")]},
+        {"model": "other"},
+        {"quirks": Quirks(system_role="developer")},
+    ]
+    for changes in others:
+        build("p", **changes)
+    build("q")
+    assert len({id(frame) for frame in frames}) == len(frames) - 1

@@ -126,6 +126,22 @@ def test_other_text_is_unchanged(text: str, size: int) -> None:
     assert split(text, size)[:2] == (text, [])
 
 
+def test_words_that_begin_no_call_wait_for_nothing() -> None:
+    for text, is_passed in (
+        ("The", True),
+        ("  The loom stood", True),
+        ("a loom", True),
+        ("\nThe", False),
+        ("f", False),
+        ("print", False),
+        ("f(", False),
+        ("functions.f", False),
+        ("The `loom`", False),
+        ('{"name"', False),
+    ):
+        assert TextCalls({"f": ["x"]}).skip_plain(text) is is_passed, text
+
+
 @pytest.mark.parametrize("text", [*(text for text, _ in CALLS.values()), *QUOTING])
 def test_the_split_of_a_text_makes_no_difference(text: str) -> None:
     outcomes = [split(text, size)[:2] for size in (1, 2, 3, 7, 100_000)]

@@ -317,14 +317,11 @@ class Account:
     async def reserve(self, *, tokens: float, usd: float, turns: float = 1) -> Reservation:
         """Reserve what a request may use.
 
-        A request that does not fit waits until others have ended, and is sent if no other one runs. It is not
-        reserved if a limit is used up by then: check `reached` afterwards.
+        A request that does not fit waits until others have ended, and is sent if no other one runs. A limit may be
+        used up by then: check `reached` afterwards.
         """
         reservation = Reservation(self, turns, tokens, usd)
-        if not self._is_limited or self._is_pointless(reservation):
-            return reservation
-        if self._fits(reservation):
-            self._hold(reservation)
+        if self.reserve_now(reservation) or self._is_pointless(reservation):
             return reservation
         waiter = _Waiter(reservation, asyncio.get_running_loop().create_future())
         self._root._waiting.append(waiter)
@@ -336,6 +333,15 @@ class Account:
             reservation.release()
             raise
         return reservation
+
+    def reserve_now(self, reservation: Reservation) -> bool:
+        """Reserve what a request may use, if it fits. Returns False if it does not."""
+        if not self._is_limited:
+            return True
+        if not self._fits(reservation):
+            return False
+        self._hold(reservation)
+        return True
 
     async def reserve_rest(self) -> Reservation:
         """Reserve all that is left, for an agent on a server that counts by itself."""

@@ -5,8 +5,9 @@ message that have no result, or asks the model for the next turn, and closes the
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
+
+from msgspec import Struct, field
 
 from heald.agent.budget import Budget
 from heald.agent.conversation import Conversation
@@ -32,8 +33,7 @@ from heald.tools.approvals import Approval
 from heald.tools.type_schema import TypeSchema
 
 
-@dataclass(slots=True)
-class UnfinishedCall:
+class UnfinishedCall(Struct):
     """A call without a result."""
 
     call: ToolCall
@@ -86,8 +86,7 @@ class UnfinishedCall:
         return bool(paths) and "" not in paths and set(paths) <= set(self.changed)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenExchange:
+class OpenExchange(Struct, frozen=True):
     """An exchange without its end."""
 
     id: str

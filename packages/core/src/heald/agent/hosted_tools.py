@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import msgspec
 
 from heald.agent.conversation import Conversation
-from heald.agent.strategy import NextRequest, Strategy
+from heald.agent.strategy import NextRequest, QuickStrategy
 from heald.core.json import JsonObject
 from heald.core.messages import ToolDefinition, user_message
 from heald.providers.tool_host import OutcomeLost, ToolHost
@@ -72,14 +72,14 @@ class WorkspaceHost(Protocol):
         ...
 
 
-class HostedTools(Strategy):
+class HostedTools(QuickStrategy):
     """Connects a provider session that has a tool loop of its own with the loop of the agent."""
 
     def attach(self, conversation: Conversation) -> None:
         super().attach(conversation)
         conversation.runtime.find_hosted = self._find_tool
 
-    async def before_turn(self, request: NextRequest) -> None:
+    def prepare_turn(self, request: NextRequest) -> None:
         host, runtime = self._host, self.conversation.runtime
         runtime.on_result = host.deliver_result if host is not None else None
         if host is None:

@@ -18,6 +18,8 @@ class RequestAllowance:
     larger one as long as there is room."""
 
     def __init__(self, conversation: Conversation, account: Account) -> None:
+        self.limit: int | None = None
+        """The tokens after which the next answer is cut, or needs more."""
         self._conversation = conversation
         self._account = account
         self._reservation = Reservation(account, 0, 0, 0)
@@ -36,20 +38,32 @@ class RequestAllowance:
             fixed = self._fixed_limit = settings, budget, self._find_limit()[0]
         return fixed[2]
 
-    async def reserve(self) -> int | None:
-        """Reserve the next request. Returns the tokens after which its answer is cut, or needs more. Nothing is
-        reserved if a limit of the account is used up by then."""
+    def reserve_now(self) -> bool:
+        """Reserve the next request, if it needs no room for tokens or dollars and waits for no other. Returns False if
+        `reserve` must do it."""
+        account = self._account
+        if account.has_tokens or account.has_usd:
+            return False
+        reservation = Reservation(account, 1, 0, 0.0)
+        if not account.reserve_now(reservation):
+            return False
+        self._reservation = reservation
+        self.limit = self._find_fixed_limit()
+        return True
+
+    async def reserve(self) -> None:
+        """Reserve the next request, and find its limit. A limit of the account may be used up by then."""
         conversation, account = self._conversation, self._account
         if self._is_fixed:
-            if account.is_limited:
-                self._reservation = await account.reserve(tokens=0, usd=0.0)
-            return self._find_fixed_limit()
+            self._reservation = await account.reserve(tokens=0, usd=0.0)
+            self.limit = self._find_fixed_limit()
+            return
         tokens, output = conversation.window.tokens(), self._reserved_answer
         usd = self._price(input_tokens=tokens, output_tokens=output) if account.has_usd else None
         self._reservation = await account.reserve(tokens=tokens + output, usd=usd or 0.0)
         most, _ = self._find_limit()
         reserved = round(output * MARGIN)
-        return reserved if most is None else min(most, reserved)
+        self.limit = reserved if most is None else min(most, reserved)
 
     def release(self) -> None:
         """End the reservation of the request."""

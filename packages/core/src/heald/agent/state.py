@@ -1,8 +1,9 @@
 """The state of a conversation: messages, tools, files, approvals, usage. A pure fold over the events of its log."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from heald.agent.assembler import DELTAS, MessageAssembler
 from heald.agent.compaction import fold_context
@@ -44,8 +45,7 @@ Spans = tuple[tuple[int, int | None], ...]
 """Parts of a log, each after the first seq and up to the second; None is its end."""
 
 
-@dataclass(slots=True)
-class ToolState:
+class ToolState(Struct):
     """A call and its progress."""
 
     call: ToolCall
@@ -54,8 +54,7 @@ class ToolState:
     result: ToolResult | None = None
 
 
-@dataclass(slots=True)
-class ConversationState:
+class ConversationState(Struct):
     """The state that a client shows and that a restart continues from. Feed it the events of a session in order."""
 
     seq: int = 0

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, partial
-from typing import Literal
+from typing import Any, Literal
 
 from heald.agent.conversation import Conversation
 from heald.core.messages import Message, ToolCall, ToolDefinition
@@ -51,10 +51,10 @@ class Strategy:
         """Change the next request: its tools or its instructions. Called before each turn, and before each attempt
         with another model."""
 
-    async def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
+    def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
         """Wrap the request of a turn: `stream` sends it. `on_event` publishes the payloads of the answer; pass `stream`
         another function to see them first. Raise HealdError to end the exchange."""
-        return await stream(on_event)
+        return stream(on_event)
 
     def read_text(self, text: str) -> Sequence[ToolCall]:
         """Return the calls that the text of the final answer stands for. They run after it, with permissions like all
@@ -69,6 +69,19 @@ class Strategy:
         """Called when the last turn has ended, before the exchange is closed."""
 
 
+class QuickStrategy(Strategy):
+    """A strategy that changes most requests at once, without a coroutine."""
+
+    def prepare_turn(self, request: NextRequest) -> Awaitable[None] | None:
+        """Change the next request. What takes longer is returned, and awaited before the next strategy."""
+        raise NotImplementedError
+
+    async def before_turn(self, request: NextRequest) -> None:
+        waiting = self.prepare_turn(request)
+        if waiting is not None:
+            await waiting
+
+
 StrategyFactory = Callable[[], Strategy]
 """A class of strategies, or a function that returns an instance for one conversation."""
 
@@ -77,9 +90,11 @@ _HOOKS = ("before_turn", "stream_turn", "read_text", "after_turn", "after_exchan
 
 
 @cache
-def _overridden_hooks(kind: type[Strategy]) -> list[int]:
-    """Return the indexes of the hooks that a class of strategies overrides."""
-    return [at for at, hook in enumerate(_HOOKS) if getattr(kind, hook) is not getattr(Strategy, hook)]
+def _overridden_hooks(kind: type[Strategy]) -> list[tuple[int, str]]:
+    """Return the hooks that a class of strategies overrides: the place of each, and the method that is called."""
+    hooks = [(place, hook) for place, hook in enumerate(_HOOKS) if getattr(kind, hook) is not getattr(Strategy, hook)]
+    is_quick = issubclass(kind, QuickStrategy)
+    return [(place, "prepare_turn" if is_quick and hook == "before_turn" else hook) for place, hook in hooks]
 
 
 class StrategyList:
@@ -87,12 +102,12 @@ class StrategyList:
 
     def __init__(self, conversation: Conversation, strategies: Sequence[Strategy] = ()) -> None:
         self._conversation = conversation
-        self._before_turn: list[Strategy] = []
-        self._stream_turn: list[Strategy] = []
-        self._read_text: list[Strategy] = []
-        self._after_turn: list[Strategy] = []
-        self._after_exchange: list[Strategy] = []
-        self._users = (
+        self._before_turn: list[Callable[[NextRequest], Awaitable[None] | None]] = []
+        self._stream_turn: list[Callable[[StreamTurn, OnEvent], Awaitable[ProviderTurn]]] = []
+        self._read_text: list[Callable[[str], Sequence[ToolCall]]] = []
+        self._after_turn: list[Callable[[ProviderTurn], Verdict]] = []
+        self._after_exchange: list[Callable[..., Awaitable[None]]] = []
+        self._hooks: tuple[list[Any], ...] = (
             self._before_turn,
             self._stream_turn,
             self._read_text,
@@ -105,44 +120,50 @@ class StrategyList:
     def add(self, strategy: Strategy) -> None:
         """Add a strategy. Its hooks are called after those of the others."""
         strategy.attach(self._conversation)
-        for hook in _overridden_hooks(type(strategy)):
-            self._users[hook].append(strategy)
+        for place, hook in _overridden_hooks(type(strategy)):
+            self._hooks[place].append(getattr(strategy, hook))
 
     async def before_turn(self) -> NextRequest:
         """Return the next request as the strategies want it."""
         conversation = self._conversation
         conversation.runtime.refresh_tools()
         request = NextRequest(conversation.definitions, conversation.settings.system)
-        await self.change_request(request)
+        for change in self._before_turn:
+            waiting = change(request)
+            if waiting is not None:
+                await waiting
         return request
 
     async def change_request(self, request: NextRequest) -> None:
         """Let the strategies change a request."""
-        for strategy in self._before_turn:
-            await strategy.before_turn(request)
+        for change in self._before_turn:
+            waiting = change(request)
+            if waiting is not None:
+                await waiting
 
     def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
         """Run a turn within the hooks around it."""
-        for strategy in reversed(self._stream_turn):
-            stream = partial(strategy.stream_turn, stream)
+        for wrap in reversed(self._stream_turn):
+            stream = partial(wrap, stream)
         return stream(on_event)
 
     def read_text(self, text: str) -> list[ToolCall]:
         """Return the calls that strategies read in the final answer."""
-        return [call for strategy in self._read_text for call in strategy.read_text(text)]
+        return [call for read in self._read_text for call in read(text)]
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
         """Return the first decision on how the exchange continues."""
-        for strategy in self._after_turn:
-            verdict = strategy.after_turn(turn)
+        for decide in self._after_turn:
+            verdict = decide(turn)
             if verdict is not None:
                 return verdict
         return None
 
     async def after_exchange(self, *, completed: bool) -> None:
         """Call the hooks at the end of an exchange. One that raises is logged: the exchange is closed all the same."""
-        for strategy in self._after_exchange:
+        for end in self._after_exchange:
             try:
-                await strategy.after_exchange(completed=completed)
+                await end(completed=completed)
             except Exception:
-                _log.exception("The strategy %s failed at the end of an exchange.", type(strategy).__name__)
+                name = type(getattr(end, "__self__", end)).__name__
+                _log.exception("The strategy %s failed at the end of an exchange.", name)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from heald.agent.conversation import Conversation
 from heald.agent.request_intent import RequestIntent, read_intent
-from heald.agent.strategy import NextRequest, Strategy, Verdict
+from heald.agent.strategy import NextRequest, QuickStrategy, Verdict
 from heald.core.errors import HealdError
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Message, Text, ToolCall, ToolResult, user_message
@@ -53,7 +54,7 @@ class NothingWritten(HealdError):
     code = "malformed_response"
 
 
-class TextEditing(Strategy):
+class TextEditing(QuickStrategy):
     """Offers no tools but shows the files, and ends the exchange once they are written without a fault."""
 
     def __init__(self, edit_format: EditFormat = "auto", tool_instructions: str = "") -> None:
@@ -106,9 +107,10 @@ class TextEditing(Strategy):
         if self.edit_format == "auto" and self._is_possible and models.may_be_small:
             await models.find_size(self.conversation.session)
 
-    async def before_turn(self, request: NextRequest) -> None:
-        if not self._is_possible:
-            return
+    def prepare_turn(self, request: NextRequest) -> Awaitable[None] | None:
+        return self._show_files(request) if self._is_possible else None
+
+    async def _show_files(self, request: NextRequest) -> None:
         await self.find_format()
         session = cast("WireSession", self.conversation.session)
         if not self.is_active:

@@ -5,10 +5,11 @@ what a search finds is described in its result, and called with `use_tool`. A sm
 words of the request choose a few tools for it, in full, and what it has found or called stays offered.
 """
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from heald.agent.conversation import Conversation
-from heald.agent.strategy import NextRequest, Strategy
+from heald.agent.strategy import NextRequest, QuickStrategy
 from heald.core.json import as_object, encode
 from heald.core.messages import ToolDefinition
 from heald.tools.definitions import Tool
@@ -33,7 +34,7 @@ _SMALL_LIST_BYTES = 600
 """The most bytes of the list for a small model."""
 
 
-class ToolSearch(Strategy):
+class ToolSearch(QuickStrategy):
     """Replaces the definitions of many tools by a list and two tools that lead to them.
 
     Built-in tools, those of clients, and a few of the program itself are always offered in full."""
@@ -58,9 +59,10 @@ class ToolSearch(Strategy):
 
         runtime.find_hosted = find
 
-    async def before_turn(self, request: NextRequest) -> None:
-        if len(request.tools) <= _FEW:
-            return
+    def prepare_turn(self, request: NextRequest) -> Awaitable[None] | None:
+        return self._replace_tools(request) if len(request.tools) > _FEW else None
+
+    async def _replace_tools(self, request: NextRequest) -> None:
         if request.tools != self._seen:  # lists compare the identity of their elements first
             offered = await self._choose(request.tools)
             self._seen, self._offered = request.tools, offered

@@ -74,7 +74,7 @@ class TurnRunner:
 
     async def run_turn(self) -> ProviderTurn:
         """Run the next turn."""
-        listener = self._listener
+        listener, allowance = self._listener, self._allowance
         listener.attempts_before, self.attempts_before = self.attempts_before, 0
         listener.retry_stopped = False
         self._raise_if_stopped()
@@ -84,21 +84,23 @@ class TurnRunner:
         refused = 0
         while True:
             try:
-                listener.limit_answer(await self._allowance.reserve())
+                if not allowance.reserve_now():
+                    await allowance.reserve()
+                listener.limit_answer(allowance.limit)
                 self._raise_if_stopped()
                 session = self._conversation.session
                 turn = await self._strategies.stream_turn(session.stream_turn, listener)
                 self._conversation.window.after_request(turn.usage)
                 self.bill.add(turn.usage, turn.cost_usd, session=session)
             except AnswerTooLong:
-                raise self._allowance.explain_cut() from None
+                raise allowance.explain_cut() from None
             except ProviderError as error:
                 refused += isinstance(error, ContextOverflow)
-                self._allowance.release()
+                allowance.release()
                 await self._recover(error, refused)
                 continue
             finally:
-                self._allowance.release()
+                allowance.release()
             if self._tool_choice is None and self._conversation.settings.tool_choice != "none":
                 self._tool_choice = "auto"  # a required call is required once, or the model could never answer
             return turn

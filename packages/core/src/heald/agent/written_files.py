@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from heald.agent.request_intent import read_intent
-from heald.agent.strategy import NextRequest, Strategy, Verdict
+from heald.agent.strategy import NextRequest, QuickStrategy, Verdict
 from heald.agent.text_editing import NothingWritten, TextEditing, resembles_change
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Message, Text, user_message
@@ -28,7 +28,7 @@ _MAX_NAMES = 200
 _HARMLESS = ("none", "read")
 
 
-class WrittenFiles(Strategy):
+class WrittenFiles(QuickStrategy):
     """Reminds such a model once in an exchange, then fails: "completed" with nothing done would be wrong."""
 
     def __init__(self, text_editing: TextEditing) -> None:
@@ -38,7 +38,7 @@ class WrittenFiles(Strategy):
         self._is_reminded = False
         self._request: NextRequest | None = None
 
-    async def before_turn(self, request: NextRequest) -> None:
+    def prepare_turn(self, request: NextRequest) -> None:
         self._request = request
         if self._exchange == self.conversation.exchange:
             return

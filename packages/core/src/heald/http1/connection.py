@@ -13,6 +13,7 @@ from heald.http1.errors import ConnectionBroken, NetworkError, NotHttp
 from heald.http1.request import Origin
 from heald.http1.response_head import MAX_HEAD, check_start, end_of_head, parse_head
 from heald.http1.shared_reads import shared_reads
+from heald.http1.task_waiter import TaskWaiter
 from heald.http1.tls import ResumingContext
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class HttpReply:
         self._unread = False  # the reader is done before the end
         self._source: HttpConnection | None = source
         self._loop = loop
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = TaskWaiter(loop)
         self._error: NetworkError | None = None
 
     async def begin(self) -> None:
@@ -97,17 +98,14 @@ class HttpReply:
 
     async def wait_drained(self, seconds: float) -> None:
         """Wait for the end of a released reply, for a limited time."""
-        timer = self._loop.call_later(seconds, self._wake)
-        self._waiter = self._loop.create_future()
+        timer = self._loop.call_later(seconds, self._waiter.wake)
         try:
             await self._waiter
         finally:
-            self._waiter = None
             timer.cancel()
 
     def open(self, status: int, headers: dict[str, str]) -> None:
         self.status, self.headers = status, headers
-        self._wake()
 
     def grow(self, size: int) -> bool:
         """Count new bytes. False if the buffer is full."""
@@ -115,8 +113,6 @@ class HttpReply:
             self.chunks.clear()
             return True
         self.size += size
-        if self.chunks:
-            self._wake()
         return self.size <= HIGH_WATER
 
     def end(self) -> None:
@@ -124,7 +120,10 @@ class HttpReply:
             self.chunks.clear()
         self.ended = True
         self._source = None
-        self._wake()
+
+    def wake(self) -> None:
+        """Continue the task that reads: something has arrived."""
+        self._waiter.wake()
 
     def fail(self, fault: NetworkError) -> None:
         """End with an error, which is raised once everything that arrived is read."""
@@ -132,21 +131,14 @@ class HttpReply:
         self._error = fault
         if source is not None:
             source.abort()
-        self._wake()
+        self._waiter.wake_soon()
 
     async def _wait(self) -> None:
-        self._waiter = self._loop.create_future()
         try:
             await self._waiter
         except asyncio.CancelledError:
             self.close()
             raise
-        finally:
-            self._waiter = None
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
 
 
 DRAIN_SECONDS = 1.0
@@ -255,6 +247,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         elif self._reads.is_active and reply.shares_reads and nbytes < SMALL_READ:
             self._reads.hold(self.resume)
             self._pause()
+        reply.wake()  # last: the task that reads continues at once, and may send the next request
 
     def eof_received(self) -> None:
         self._over(None)
@@ -314,6 +307,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self.abort()
         elif framing is not None and framing.ends_with_connection and error is None:
             self._finish(reply, clean=True)
+            self._loop.call_soon(reply.wake)
         else:
             when = "in the middle of an answer" if self.received else "before an answer came"
             reply.fail(ConnectionBroken(f"it was closed {when}", error))

@@ -5,6 +5,7 @@ lengths, a length beside chunks.
 """
 
 import re
+from operator import methodcaller
 
 import msgspec
 
@@ -17,6 +18,7 @@ _END = lazy_pattern(rb"\n\r?\n")
 _STATUS = lazy_pattern(r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n")
 _FIELD = lazy_pattern(r"^([-!#$%&'*+.^_`|~0-9A-Za-z]++):[ \t]*+([^\0\r\n]*+)\r?\n", re.MULTILINE)
 _MAX_LENGTH_DIGITS = 18
+_trim = methodcaller("rstrip", " \t")
 _TLS_RECORDS = (b"\x15", b"\x16")  # an alert, a handshake
 
 
@@ -56,12 +58,20 @@ def parse_head(data: bytes, *, bare: bool = False) -> ResponseHead:
     fields = _FIELD.findall(text, status_line.end())
     if len(fields) != text.count("\n") - 2:
         raise NotHttp("it has a header that is folded, has no name, or holds a control character")
+    names, values = zip(*fields, strict=True) if fields else ((), ())
+    headers: dict[str, str] = dict(zip(map(str.lower, names), map(_trim, values), strict=True))
+    if len(headers) < len(fields):
+        headers = _join_repeated(fields)
+    status = int(status_line[2])
+    return ResponseHead(status, headers, _framing(status, headers, bare), _keeps(headers, status_line[1] != "0"))
+
+
+def _join_repeated(fields: list[tuple[str, str]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in fields:
         key, value = name.lower(), value.rstrip(" \t")
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    status = int(status_line[2])
-    return ResponseHead(status, headers, _framing(status, headers, bare), _keeps(headers, status_line[1] != "0"))
+    return headers
 
 
 def _framing(status: int, headers: dict[str, str], bare: bool) -> BodyFraming:

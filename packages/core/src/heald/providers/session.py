@@ -375,9 +375,10 @@ class WireSession(ConversationBase):
         """Use the timers and connections of the running event loop. A session may be used in one after the other."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self._watchdog.close()
-            self._loop, self._transport, self._watchdog = loop, None, Watchdog(self.timeouts)
-            self._socket = None
+            if self._loop is not None:
+                self._watchdog.close()
+                self._watchdog, self._socket = Watchdog(self.timeouts), None
+            self._loop, self._transport = loop, None
             self._reads = shared_reads(loop)
 
     def _post(self, body: bytes) -> Awaitable[Response]:

@@ -6,11 +6,11 @@ wait need none: nothing could cancel them. Every call gets a result, also after 
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -27,7 +27,7 @@ from heald.core.json import encode_text
 from heald.core.messages import Text, ToolCall, ToolResult, ToolStatus
 from heald.core.payload import Payload
 from heald.tools.context import Emit, EmitResult, ToolContext
-from heald.tools.definitions import Access
+from heald.tools.definitions import Access, Tool
 from heald.tools.planned_call import PlannedCall
 from heald.tools.result_media import is_too_large, shrink_parts
 from heald.tools.result_text import truncate_content
@@ -111,18 +111,33 @@ class CallBatch:
         return True
 
     async def _run_at_once(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
-        """Run calls one after another within this step. A task does what is left of one whose result takes longer."""
+        """Run calls one after another in the task of the exchange. Only the search for secret values waits."""
+        runtime = self._runtime
         for running, planned in ready:
-            work = self._work(running, planned, allowed=True)
-            context = copy_context()  # a function that sets a variable sets its own
+            tool = planned.tool
             try:
-                awaited: object = context.run(work.send, None)
-            except StopIteration:
-                continue
-            running.task = self._loop.create_task(_continue(_Suspended(work, awaited)), context=context)
-        if self._open:
-            self._done = self._loop.create_future()
-            await self._done
+                if tool.effect != "read" and runtime.sees_files(tool):
+                    await runtime.refresh_secrets()  # it may publish what it reads while it runs
+                self._start(running, planned, uses_context=not tool.ignores_context)
+                output = self._run_now(running, planned)
+                if runtime.sees_files(tool) or not isinstance(output.content, str):
+                    output = await self._finish_output(tool, output)
+                result = self._success(running, planned, output)
+            except asyncio.CancelledError:
+                result = self._cancelled_itself(running)
+            except Exception as error:
+                result = self._describe_failure(running, planned, error)
+            self._record(running, result)
+
+    def _run_now(self, running: RunningCall, planned: PlannedCall) -> ToolOutput:
+        """Run the function of a call, which never waits."""
+        context = running.context
+        work = cast("Coroutine[Any, Any, Any]", self._runtime.run(planned, cast("ToolContext", context)))
+        try:
+            copy_context().run(work.send, None)  # a function that sets a variable sets its own
+        except StopIteration as end:
+            return to_output(end.value if context is None else context.join(end.value))
+        raise RuntimeError(f"The function of the tool {planned.tool.name} waits, although it has no await.")
 
     async def _run_in_tasks(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
         self._done = self._loop.create_future()
@@ -174,9 +189,9 @@ class CallBatch:
             return ()
         return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
 
-    async def _work(self, running: RunningCall, planned: PlannedCall, *, allowed: bool = False) -> None:
+    async def _work(self, running: RunningCall, planned: PlannedCall) -> None:
         try:
-            if not allowed and self._runtime.decide(planned).verdict != "allow":
+            if self._runtime.decide(planned).verdict != "allow":
                 planned = await self._runtime.permit(planned, self._emit)
                 self._lock_changed_access(running, planned)
             if running.ticket is not None:
@@ -188,27 +203,38 @@ class CallBatch:
             self._start(running, planned)
             assert running.context is not None
             output = to_output(running.context.join(await self._runtime.run(planned, running.context)))
-            if self._runtime.sees_files(planned.tool):
-                await self._runtime.refresh_secrets()
-            if not isinstance(output.content, str) and is_too_large(output.content):
-                output = await _shrink_output(output)
+            output = await self._finish_output(planned.tool, output)
             result = self._success(running, planned, output)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
             if running.timed_out and task.uncancel() == 0:
                 result = self._timeout(running)
-            elif task.cancelling() == 0 and not self._stopped:
-                result = self._failure(running, ToolFault("The tool cancelled itself."))
             else:
-                self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
-                raise
+                result = self._cancelled_itself(running)
         except Exception as error:
             result = self._describe_failure(running, planned, error)
         finally:
             if self._slots is not None and running.started and not planned.tool.on_client:
                 self._slots.release()
         self._record(running, result)
+
+    async def _finish_output(self, tool: Tool, output: ToolOutput) -> ToolOutput:
+        """Look for the secret values that a call may have written, and shrink what does not fit into an event."""
+        if self._runtime.sees_files(tool):
+            await self._runtime.refresh_secrets()
+        if not isinstance(output.content, str) and is_too_large(output.content):
+            return await _shrink_output(output)
+        return output
+
+    def _cancelled_itself(self, running: RunningCall) -> ToolResult:
+        """Return the result of a tool that raised CancelledError. A call that was cancelled is recorded, and the
+        cancellation goes on."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling() == 0 and not self._stopped:
+            return self._failure(running, ToolFault("The tool cancelled itself."))
+        self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
+        raise asyncio.CancelledError
 
     def _lock_changed_access(self, running: RunningCall, planned: PlannedCall) -> None:
         """Replace the ticket if the approver changed the arguments."""
@@ -219,21 +245,22 @@ class CallBatch:
             running.ticket.release()
         running.ticket = self._runtime.locks.ticket(planned.access) if planned.access else None
 
-    def _start(self, running: RunningCall, planned: PlannedCall) -> None:
+    def _start(self, running: RunningCall, planned: PlannedCall, *, uses_context: bool = True) -> None:
         if self._stopped:
             raise asyncio.CancelledError
         runtime, tool, call = self._runtime, planned.tool, running.call
         running.started = monotonic()
-        running.context = ToolContext(
-            planned.call,
-            runtime.workspace,
-            emit=self._publish,
-            keep=runtime.session_objects,
-            ask=self._ask,
-            loop=self._loop,
-            host=runtime,
-            deps=runtime.deps,
-        )
+        if uses_context:
+            running.context = ToolContext(
+                planned.call,
+                runtime.workspace,
+                emit=self._publish,
+                keep=runtime.session_objects,
+                ask=self._ask,
+                loop=self._loop,
+                host=runtime,
+                deps=runtime.deps,
+            )
         if call.id not in self._waiting:
             held = running.ticket.held if running.ticket is not None else []
             summary = call_summary(tool, planned.arguments)
@@ -314,7 +341,9 @@ class CallBatch:
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
         mask = self._runtime.secret_mask
-        content = mask.hide_content(output.content)
+        content, summary, data = output.content, output.summary, output.data
+        if mask.values:
+            content, summary, data = mask.hide_content(content), mask.hide(summary), mask.hide_json(data)
         if path := self._runtime.secret_path(planned):
             content = _hide_all_values(content, path)
         is_inner = running.call.parent is not None  # a program reads its result, not the model
@@ -333,8 +362,8 @@ class CallBatch:
             content=content,
             is_error=output.is_error,
             truncated=whole is not None or output.truncated,
-            summary=mask.hide(output.summary),
-            data=mask.hide_json(output.data),
+            summary=summary,
+            data=data,
             whole=whole,
         )
 
@@ -372,31 +401,6 @@ class CallBatch:
     def _timeout(self, running: RunningCall) -> ToolResult:
         after = monotonic() - running.started
         return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
-
-
-class _Suspended:
-    """A coroutine that was begun outside of a task, with what it waits for."""
-
-    def __init__(self, work: Coroutine[Any, Any, None], awaited: object) -> None:
-        self._work = work
-        self._awaited = awaited
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        awaited = self._awaited
-        while True:
-            try:
-                try:
-                    yield awaited
-                except BaseException as error:
-                    awaited = self._work.throw(error)
-                else:
-                    awaited = self._work.send(None)
-            except StopIteration:
-                return
-
-
-async def _continue(suspended: _Suspended) -> None:
-    await suspended
 
 
 def _report_abandoned(running: RunningCall) -> None:

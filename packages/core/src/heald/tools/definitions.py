@@ -150,6 +150,12 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True, metaclass=Check
         `await` that `heald.tool` made a tool of."""
         return False
 
+    @cached_property
+    def ignores_context(self) -> bool:
+        """Whether `run` makes no use of the `ToolContext`. Known of functions without a parameter for it that
+        `heald.tool` made a tool of."""
+        return False
+
     @property
     def name(self) -> str:
         """The name of the tool."""

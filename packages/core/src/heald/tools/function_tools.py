@@ -131,7 +131,10 @@ def tool_of(
     made = FunctionTool(
         definition=definition, run=run, convert=convert, function=function, deps_types=deps_types, **options
     )
-    vars(made)["never_waits"] = is_async and not gives_pieces and _never_waits(function)
+    vars(made).update(
+        never_waits=is_async and not gives_pieces and _never_waits(function),
+        ignores_context=context is None and not gives_pieces,
+    )
     return made
 
 

@@ -3,6 +3,7 @@
 https://platform.openai.com/docs/api-reference/chat-streaming
 """
 
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -79,6 +80,18 @@ _chunks = msgspec.json.Decoder(_Chunk)
 _text_chunks: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_TextChunk)
 
 
+@cache
+def _argument_chunks() -> "msgspec.json.Decoder[Any]":
+    """The decoder of a chunk that holds nothing but more arguments of one call."""
+    function = restrict(_Function, {"arguments": str})
+    call = restrict(_CallDelta, {"index": int, "function": function})
+    delta = restrict(_Delta, {"tool_calls": tuple[call]})
+    choice = restrict(_Choice, {"delta": delta}, {"index": Literal[0, None]})
+    return msgspec.json.Decoder(
+        restrict(_Chunk, {"choices": tuple[choice]}, {"id": Any, "model": Any, "service_tier": Any})
+    )
+
+
 class ChatDecoder(Decoder):
     __slots__ = ("_by_index", "_details", "_executed", "_files", "_latest", "_parts", "_reasoning", "_tags", "_tier")
 
@@ -108,6 +121,8 @@ class ChatDecoder(Decoder):
     def _read_event(self, data: bytes, event: str) -> None:
         if data == b"[DONE]":
             self.done = True
+            return
+        if self._latest is not None and self._read_arguments_only(data):
             return
         try:
             chunk = _chunks.decode(data)
@@ -153,6 +168,21 @@ class ChatDecoder(Decoder):
             return _text_chunks.decode(data).choices[0].delta.content
         except UNREADABLE:
             return None
+
+    def _read_arguments_only(self, data: bytes) -> bool:
+        """Read an event that holds nothing but more arguments of a call. Returns False for any other event."""
+        if data.find(b'"arguments":') < 0 or data.find(b'"name":') >= 0 or self.done:
+            return False
+        try:
+            call = _argument_chunks().decode(data).choices[0].delta.tool_calls[0]
+        except UNREADABLE:
+            return False
+        block = self._by_index.get(call.index)
+        if block is None or not call.function.arguments:
+            return False
+        self._latest = block
+        self._add_arguments(block, call.function.arguments)
+        return True
 
     def _add_open_text(self, text: str) -> None:
         if self._tags is None:

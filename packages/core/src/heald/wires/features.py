@@ -7,6 +7,7 @@ features. The tables in docs/providers.md are made from the declarations.
 """
 
 from collections.abc import Collection, Mapping
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -116,10 +117,14 @@ _OPTIONAL: list[tuple[FeatureName, str, Any]] = [
     if feature.setting
 ]
 """Features with the setting that requests each, and its default."""
+_optional_of = attrgetter(*(setting for _, setting, _ in _OPTIONAL))
+_OPTIONAL_DEFAULTS = _optional_of(_DEFAULTS)
 
 
 def keep_supported(settings: Settings, features: WireFeatures, without: Collection[FeatureName] = ()) -> Settings:
     """Return the settings without those that the API has no field for, or that the provider does not have."""
+    if _optional_of(settings) == _OPTIONAL_DEFAULTS:
+        return settings
     dropped = {
         setting: default
         for name, setting, default in _OPTIONAL

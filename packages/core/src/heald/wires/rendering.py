@@ -16,6 +16,7 @@ _OPENING = user_message("Continue.")
 _STILL_OPEN = 4
 """The items at the end that stay values: a wire may add to the last one, and mark those before the last answers."""
 _WITH_FILES = (Image, File)
+_MAX_FRAMES = 8
 
 
 class RenderCache:
@@ -60,8 +61,24 @@ def build_frame(request: TurnRequest, build: Callable[[TurnRequest], JsonObject]
     depends_on = (request.settings, request.tools, request.quirks, request.model, request.context_size)
     if cache.frame_of != depends_on:
         cache.frame_of = (request.settings, list(request.tools), *depends_on[2:])
-        cache.frame = {name: msgspec.Raw(encode(value)) for name, value in build(request).items()}
+        cache.frame = _find_frame((build, request.provider, *cache.frame_of), request, build)
     return cache.frame
+
+
+_frames: tuple[tuple[tuple[object, ...], JsonObject], ...] = ()
+"""The last frames of this process, with all that each depends on: an agent that is made for every request has one."""
+
+
+def _find_frame(
+    depends_on: tuple[object, ...], request: TurnRequest, build: Callable[[TurnRequest], JsonObject]
+) -> JsonObject:
+    global _frames
+    for other, frame in _frames:
+        if other == depends_on:
+            return frame
+    frame: JsonObject = {name: msgspec.Raw(encode(value)) for name, value in build(request).items()}
+    _frames = ((depends_on, frame), *_frames[: _MAX_FRAMES - 1])
+    return frame
 
 
 Write = Callable[[Message, History, list[JsonObject]], None]

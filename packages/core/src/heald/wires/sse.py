@@ -37,7 +37,7 @@ class SSEParser:
         if not self._started:
             chunk = self._strip_bom(chunk)
         events: list[ServerSentEvent] = []
-        if b"\r" in chunk or self._skip_lf:
+        if chunk.find(b"\r") >= 0 or self._skip_lf:  # `in` first tries the bytes as a number, and raises
             chunk = self._to_lf(self._parse_crlf(chunk, events))
         end = chunk.rfind(b"\n\n") + 2  # an event that is still open is kept as it is
         if end == 1:
@@ -98,12 +98,13 @@ class SSEParser:
         """Parse whole events. The common shapes need no loop over lines."""
         if lines.startswith(b"data: ") and lines.endswith(b"\n\n"):
             payloads = lines[6:-2].split(b"\n\ndata: ")
-            if b"\n" not in b"".join(payloads):  # each event is one line
+            if b"".join(payloads).find(b"\n") < 0:  # each event is one line
                 events += [ServerSentEvent(data, "message", self._id) for data in payloads]
                 return
         elif lines.startswith(b"event: ") and lines.endswith(b"\n\n"):
             pairs = [event.split(b"\ndata: ") for event in lines[7:-2].split(b"\n\nevent: ")]
-            if set(map(len, pairs)) == {2} and b"\n" not in b"".join(chain.from_iterable(pairs)):  # a name and one line
+            if set(map(len, pairs)) == {2} and b"".join(chain.from_iterable(pairs)).find(b"\n") < 0:
+                # a name and one line
                 events += [ServerSentEvent(data, _event_name(name), self._id) for name, data in pairs]
                 return
         blocks = lines.split(b"\n\n")
@@ -112,7 +113,7 @@ class SSEParser:
             first, _, second = block.partition(b"\n")
             if not second and first.startswith(b"data: "):
                 events.append(ServerSentEvent(first[6:], "message", self._id))
-            elif second.startswith(b"data: ") and first.startswith(b"event: ") and b"\n" not in second:
+            elif second.startswith(b"data: ") and first.startswith(b"event: ") and second.find(b"\n") < 0:
                 events.append(ServerSentEvent(second[6:], _event_name(first[7:]), self._id))
             else:
                 self._parse_lines(block + b"\n\n", events)

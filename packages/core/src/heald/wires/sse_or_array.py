@@ -23,7 +23,7 @@ class SSEOrArrayParser:
             first = self._start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
             if not first or first == b"\xef":
                 return []
-            self._framing = JsonArrayParser() if first in b"[{" else SSEParser()
+            self._framing = JsonArrayParser() if first in (b"[", b"{") else SSEParser()
             self.stray = self._framing.stray
             self.feed = self._framing.feed  # further calls go to it directly
             chunk = self._start

@@ -9,6 +9,7 @@ that explains a call, or quotes a document that holds one, makes none.
 
 import re
 from collections.abc import Callable
+from operator import itemgetter
 
 from heald.core.json import JsonObject
 from heald.core.lazy import lazy_pattern
@@ -32,8 +33,13 @@ _LINE_START = lazy_pattern(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\(
 _LANGUAGES = ("", "json", "tool_call", "tool_calls", "tool_code", "tool", "python", "py", "xml", "function")
 _PLAIN = lazy_pattern(r"[^\n<\[{`✿]+")
 """Text that begins no call, unless it stands at the start of a line."""
+_PROSE = lazy_pattern(r"[ \t]*([A-Za-z_])(\w*[^\w.(\n<\[{`✿])?[^\n<\[{`✿]*")
+"""Such text at the start of a line, its first letter, and its first word, if that has ended and is not that of a
+call."""
+_first_letter = itemgetter(slice(1))
 _UNDECIDED = lazy_pattern(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
 _PREFIXES = ("", "functions.", "default_api.")
+_WORD_LETTERS = "fdp"  # of these, and of `print`
 _ENDS = lazy_pattern(rf"(?:{END_TOKENS})*")
 _MAY_END = lazy_pattern(rf"(?:{END_TOKENS})*(?:<[^\s<>]{{0,30}})?")
 _QUOTED_END = lazy_pattern(r"`|\n[ \t]*\n")
@@ -65,10 +71,15 @@ class TextCalls:
 
     def skip_plain(self, text: str) -> bool:
         """Skip the next piece of text if it is not part of a call. Returns False if it must be fed."""
-        if self._held or self._at_line_start or self._calls or _PLAIN.fullmatch(text) is None:
+        if self._held or self._calls:
+            return False
+        if not self._at_line_start:
+            if _PLAIN.fullmatch(text) is None:
+                return False
+        elif (prose := _PROSE.fullmatch(text)) is None or (prose[2] is None and self._may_be_name(prose[1])):
             return False
         self._context.feed(text)
-        self.failed = False
+        self.failed = self._at_line_start = False
         return True
 
     def feed(self, text: str) -> list[Part]:
@@ -144,6 +155,10 @@ class TextCalls:
         if rest[:1] == "{" or re.match(r"\[\s*\{", rest):
             return may_be_json_call(rest, self._tools)
         return python_name(rest.removeprefix("[")) in self._tools
+
+    def _may_be_name(self, letter: str) -> bool:
+        """Whether the name of a tool, or a word that may stand before one, begins with a letter."""
+        return letter in {*map(_first_letter, self._tools), *_WORD_LETTERS}
 
     def _undecided(self) -> int:
         """Return how many characters at the end may begin a call."""
