@@ -115,7 +115,7 @@ def _paragraph(left: float, *lines: str) -> TextElement:
 
 
 def _columns(left: float, *, right: float = 640) -> Detection:
-    """Two paragraphs beside each other, as wide as their longest lines."""
+    """Two paragraphs beside each other, as wide as their longest lines; `right` is where the second begins."""
     first = _paragraph(left, "One long line of the first column", "and another one below it")
     return seen(first, _paragraph(right, "The second column has lines", "of its own beside the first"), height=400)
 
@@ -124,6 +124,8 @@ def test_a_paragraph_in_a_row_keeps_its_width_at_the_width_of_the_page() -> None
     whole = re.search(r"@media \(min-width: 1280px\) \{(.*?)\n\}", _css(_columns(100)), re.DOTALL)
     assert whole is not None
     assert "flex-shrink: 0" in whole[1]
+    at_the_edge = _css(_columns(100, right=1076))
+    assert "flex-shrink" not in at_the_edge  # it would reach beyond the page
     assert "page:shrink-0" in str(write_files(arrange(_columns(100)), "html_tailwind")["index.html"])
 
 

@@ -272,12 +272,16 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
                     thin.medium["margin-left"] = f"{LEAST_GAP}px"
         if aligned is None:
             place.set_px("margin-top", child.rect.y - top)
-        nodes.append(_lay_out_beside(child, frame, place, thin))
+        nodes.append(_lay_out_beside(child, frame, place, thin, is_firm=rects[-1].right <= frame.width - GUTTER))
     return nodes
 
 
-def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> Node:
-    """Lay out a part of a row: a text in its own width, anything else in its width on the screenshot."""
+def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, *, is_firm: bool) -> Node:
+    """Lay out a part of a row: a text in its own width, anything else in its width on the screenshot.
+
+    Where one pixel less would wrap a column of text differently, it keeps its width at the page's own if the row
+    `is_firm`: if it does not end at the edge of the page, beyond which it would reach.
+    """
     rect = child.rect
     room = replace(frame, left=rect.x, right=rect.right)
     place["max-width"] = "100%"
@@ -286,7 +290,8 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
             least, most = wrap_width(child.text)
             place["flex"] = f"0 1 {length(min(least + 2, (least + most) / 2) if most > least else least + 2)}"
             slim.medium["flex"] = _medium_flex(child)
-            _keep_width(room, place, slim)
+            if is_firm:
+                _keep_width(place, slim)
             if child.text.align != "left":
                 place["text-align"] = child.text.align
         place.pop("max-width")
@@ -315,18 +320,13 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         slim.medium["flex"] = _medium_flex(child)
         if rect.w > _WIDE:
             place["min-width"] = "0"
-        if _has_paragraph(child):
-            _keep_width(room, place, slim)
+        if is_firm and _has_paragraph(child):
+            _keep_width(place, slim)
     return lay_out(child, room, place, slim)
 
 
-def _keep_width(frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
-    """Let a column of text keep its width at the page's own, where one pixel less would wrap it differently.
-
-    At the edge of the page it shrinks instead of reaching beyond it.
-    """
-    if frame.right <= frame.width - GUTTER:
-        place["flex-shrink"], slim["flex-shrink"] = "0", "1"
+def _keep_width(place: Declarations, slim: Declarations) -> None:
+    place["flex-shrink"], slim["flex-shrink"] = "0", "1"
 
 
 def _medium_flex(child: Part) -> str:
