@@ -147,3 +147,13 @@ def test_a_text_of_several_lines_in_a_grid_wraps_where_it_was_seen() -> None:
     for cell in walk_nodes((node,)):
         if cell.tag == "p":
             assert widest <= float(dict(cell.style)["max-width"].removesuffix("px")) < 2 * widest
+
+
+def test_a_row_of_words_in_a_row_stays_on_one_line_at_the_width_of_the_page() -> None:
+    words: list[TextElement] = []
+    for word in ("Boats", "Times", "Fares", "Ports"):
+        words.append(text(words[-1].rect.right + 22 if words else 180, 30, word, 15))
+    page = _css(seen(text(40, 28, "Ferrywise", 20, 700), *words, box(1100, 20, 100, 40), height=300))
+    whole = re.search(r"@media \(min-width: 1280px\) \{(.*?)\n\}", page, re.DOTALL)
+    assert whole is not None
+    assert re.search(r"page-nav[^}]*\{ flex-wrap: nowrap", whole[1])

@@ -305,7 +305,8 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
     if child.kind == "rule" and rect.h > max(rect.w, SMALL):
         slim.medium["display"] = "none"  # it stands between columns, which stack
     if is_line_of_words(child):
-        place["flex-wrap"] = "wrap"
+        place["flex-wrap"] = "nowrap" if is_firm else "wrap"
+        slim["flex-wrap"] = "wrap"
     if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
         return lay_out(child, room, place, slim)
     wide = rect.w + (_ROOM if _is_filled_by_text(child) else 0)
