@@ -56,7 +56,7 @@ def find_faint_lines(pixels: Pixels, page: Pixels, taken: Sequence[Rect], photos
         return []
     faint &= largest_around(strong.astype(np.uint8), SMOOTH_EDGE) == 0
     faint &= ~mark_rects((height, width), [*taken, *photos], SMOOTH_EDGE)
-    letters = _letters(faint)
+    letters = _find_letter_places(faint)
     if not FEWEST_LETTERS <= len(letters) <= MOST_ISLANDS:
         return []
     rows_of_letters = label_islands(_mark_rows((height, width), letters))
@@ -69,7 +69,7 @@ def find_faint_lines(pixels: Pixels, page: Pixels, taken: Sequence[Rect], photos
     return [line for line in lines if line.h <= LETTER_HIGH[1] and not is_mostly_on(line, photos)]
 
 
-def _letters(faint: Mask) -> NDArray[np.int32]:
+def _find_letter_places(faint: Mask) -> NDArray[np.int32]:
     """Return the edges of the islands that can be letters."""
     islands = label_islands(faint)
     edges = islands.edges[1:]
