@@ -61,11 +61,10 @@ def find_faint_lines(pixels: Pixels, page: Pixels, taken: Sequence[Rect], photos
         return []
     rows_of_letters = label_islands(_mark_rows((height, width), letters))
     counts = np.bincount([int(rows_of_letters.labels[top, left]) for left, top, _, _ in letters])
-    lines = [
-        spanning(tuple(float(edge) for edge in rows_of_letters.edges[number]))
-        for number in np.flatnonzero(counts >= FEWEST_LETTERS)
-        if number
-    ]
+    lines: list[Rect] = []
+    for number in np.flatnonzero(counts >= FEWEST_LETTERS):
+        left, top, right, bottom = (int(edge) for edge in rows_of_letters.edges[number])
+        lines.append(spanning((left, top, right, bottom)))
     return [line for line in lines if line.h <= LETTER_HIGH[1] and not is_mostly_on(line, photos)]
 
 
