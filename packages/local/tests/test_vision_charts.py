@@ -153,6 +153,8 @@ def test_the_labels_of_an_axis_and_points_on_a_line_make_a_chart() -> None:
     months = [_text(month, x, 212) for month, x in (("Jan", 100), ("Feb", 220), ("Mar", 340))]
     assert _chart(_redraw(canvas, scale)).label == "Line chart"
     assert _chart(_redraw(canvas, months)).label == "Line chart: Jan, Feb, Mar"
+    menu = [_text(word, x, 212) for word, x in (("Web", 240), ("Images", 270), ("News", 320))]
+    assert _redraw(canvas, menu).pictures == []  # its words stand close together
 
 
 def test_sectors_have_the_angles_of_a_pie_and_a_hole_makes_a_ring() -> None:

@@ -5,12 +5,14 @@ import re
 import pytest
 
 from heald_local.arrange.forms import mark_forms
+from heald_local.arrange.layout import lay_out
 from heald_local.arrange.nodes import Declarations
 from heald_local.arrange.page import arrange
 from heald_local.arrange.part import Part
 from heald_local.arrange.placement import LayoutRoom, place_across
 from heald_local.arrange.shapes import row_alignment
 from heald_local.page import Node, walk_nodes
+from heald_local.see.paragraphs import as_text
 from heald_local.write.stacks import write_files
 from heald_pictures.elements import Box, Detection, PictureElement, TextElement
 from heald_pictures.rect import Rect
@@ -106,3 +108,52 @@ def test_a_long_white_box_with_pale_words_at_its_left_is_a_field_though_its_fram
 def test_a_line_below_a_field_is_its_frame() -> None:
     [field] = _pale_field(box(409, 332, 495, 1, "#cccccc"))
     assert "#cccccc" in dict(field.style)["border"]
+
+
+def _paragraph(left: float, *lines: str) -> TextElement:
+    return as_text([text(left, 100 + 20 * at, line).lines[0] for at, line in enumerate(lines)])
+
+
+def _columns(left: float, *, right: float = 640) -> Detection:
+    """Two paragraphs beside each other, as wide as their longest lines; `right` is where the second begins."""
+    first = _paragraph(left, "One long line of the first column", "and another one below it")
+    return seen(first, _paragraph(right, "The second column has lines", "of its own beside the first"), height=400)
+
+
+def test_a_paragraph_in_a_row_keeps_its_width_at_the_width_of_the_page() -> None:
+    whole = re.search(r"@media \(min-width: 1280px\) \{(.*?)\n\}", _css(_columns(100)), re.DOTALL)
+    assert whole is not None
+    assert "flex-shrink: 0" in whole[1]
+    at_the_edge = _css(_columns(100, right=1076))
+    assert "flex-shrink" not in at_the_edge  # it would reach beyond the page
+    assert "page:shrink-0" in str(write_files(arrange(_columns(100)), "html_tailwind")["index.html"])
+
+
+def test_a_column_of_text_gets_room_for_its_longest_line_wherever_that_begins() -> None:
+    texts = [_paragraph(42, "One long line of the first column", "and another one below it"), text(40, 160, "Two")]
+    wide = max(line.rect.right for line in texts[0].lines) - 40
+    beside = box(640, 100, 300, 300)
+    bases = {float(basis) for basis in re.findall(r"flex: 0 1 ([\d.]+)px", _css(seen(beside, *texts, height=500)))}
+    assert wide + 1 <= min(bases) < beside.rect.w
+
+
+def test_a_text_of_several_lines_in_a_grid_wraps_where_it_was_seen() -> None:
+    cells = [_paragraph(60 + 300 * at, "Twitter", "Facebook") for at in range(3)]
+    widest = max(line.rect.w for line in cells[0].lines)
+    stacks = tuple(Part("stack", cell.rect, (Part("text", cell.rect, text=cell, tag="p"),)) for cell in cells)
+    parts = (*stacks[:2], Part("text", cells[2].rect, text=cells[2], tag="p"))
+    around = Rect(60, cells[0].rect.y, 800, cells[0].rect.h)  # the columns are wider than the words in them
+    node = lay_out(Part("grid", around, parts, columns=3), LayoutRoom(0, 1280, "sans", (60, 860), 1280))
+    for cell in walk_nodes((node,)):
+        if cell.tag == "p":
+            assert widest <= float(dict(cell.style)["max-width"].removesuffix("px")) < 2 * widest
+
+
+def test_a_row_of_words_in_a_row_stays_on_one_line_at_the_width_of_the_page() -> None:
+    words: list[TextElement] = []
+    for word in ("Boats", "Times", "Fares", "Ports"):
+        words.append(text(words[-1].rect.right + 22 if words else 180, 30, word, 15))
+    page = _css(seen(text(40, 28, "Ferrywise", 20, 700), *words, box(1100, 20, 100, 40), height=300))
+    whole = re.search(r"@media \(min-width: 1280px\) \{(.*?)\n\}", page, re.DOTALL)
+    assert whole is not None
+    assert re.search(r"page-nav[^}]*\{ flex-wrap: nowrap", whole[1])

@@ -97,3 +97,16 @@ def test_the_width_of_a_text_has_the_symbols_that_another_font_draws() -> None:
     sans, wide = face_of("sans"), face_of("wide")
     assert sans.missing("★")
     assert sans.advance("★ star") == pytest.approx(wide.advance("★") + sans.advance(" star"))
+
+
+@pytest.mark.parametrize("sign", [">", "—"])
+def test_a_sign_that_icons_have_too_is_one_only_between_words(sign: str) -> None:
+    drawn_by = face_of("sans")
+    pixels, picture = _drawn(sign, drawn_by)
+    white, space = np.full_like(pixels, 255), face("sans").advance(" ") * SIZE
+    behind = _words(LEFT + drawn_by.advance(sign) * SIZE + space)
+    before = text(0, BASELINE - text(0, 0, "A", SIZE).lines[0].baseline, "A", SIZE)
+    assert [element.text for element in read_symbols(pixels, white, [behind], [picture])[0]] == [behind.text]
+    texts, pictures = read_symbols(pixels, white, [before, behind], [picture])
+    assert sign in " ".join(element.text for element in texts)
+    assert not pictures

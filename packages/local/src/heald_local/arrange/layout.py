@@ -1,6 +1,7 @@
 """Lays parts out with flow CSS."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
 from heald_local.arrange.controls import FIELDS
@@ -19,7 +20,16 @@ from heald_local.arrange.nodes import (
     text_node,
 )
 from heald_local.arrange.part import Part
-from heald_local.arrange.placement import EDGE, GUTTER, NEAR, SPRING, LayoutRoom, place_across, set_margin_left
+from heald_local.arrange.placement import (
+    EDGE,
+    GUTTER,
+    NEAR,
+    SPRING,
+    LayoutRoom,
+    keep_wrapping,
+    place_across,
+    set_margin_left,
+)
 from heald_local.arrange.shapes import (
     FAR,
     LEAST_GAP,
@@ -262,12 +272,16 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
                     thin.medium["margin-left"] = f"{LEAST_GAP}px"
         if aligned is None:
             place.set_px("margin-top", child.rect.y - top)
-        nodes.append(_lay_out_beside(child, frame, place, thin))
+        nodes.append(_lay_out_beside(child, frame, place, thin, is_firm=rects[-1].right <= frame.width - GUTTER))
     return nodes
 
 
-def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> Node:
-    """Lay out a part of a row: a text in its own width, anything else in its width on the screenshot."""
+def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, *, is_firm: bool) -> Node:
+    """Lay out a part of a row: a text in its own width, anything else in its width on the screenshot.
+
+    Where one pixel less would wrap a column of text differently, it keeps its width at the page's own if the row
+    `is_firm`: if it does not end at the edge of the page, beyond which it would reach.
+    """
     rect = child.rect
     room = replace(frame, left=rect.x, right=rect.right)
     place["max-width"] = "100%"
@@ -276,6 +290,8 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
             least, most = wrap_width(child.text)
             place["flex"] = f"0 1 {length(min(least + 2, (least + most) / 2) if most > least else least + 2)}"
             slim.medium["flex"] = _medium_flex(child)
+            if is_firm:
+                _keep_width(place, slim)
             if child.text.align != "left":
                 place["text-align"] = child.text.align
         place.pop("max-width")
@@ -289,21 +305,29 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
     if child.kind == "rule" and rect.h > max(rect.w, SMALL):
         slim.medium["display"] = "none"  # it stands between columns, which stack
     if is_line_of_words(child):
-        place["flex-wrap"] = "wrap"
+        place["flex-wrap"] = "nowrap" if is_firm else "wrap"
+        slim["flex-wrap"] = "wrap"
     if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
         return lay_out(child, room, place, slim)
+    wide = rect.w + (_ROOM if _is_filled_by_text(child) else 0)
     if rect.w <= SMALL or child.tag in (*FIELDS, "button") or is_caption(child):
         is_bare = child.box is None and child.tag not in (*FIELDS, "button") and has_single_lines(child)
         if not is_bare:  # words of other fonts may be wider
-            place["width"] = length(rect.w)
+            place["width"] = length(wide)
         if rect.w <= _NARROW and child.tag not in FIELDS:
             place["flex"] = "none"
     else:
-        place["flex"] = f"0 1 {length(rect.w + (_ROOM if _is_filled_by_text(child) else 0))}"
+        place["flex"] = f"0 1 {length(wide)}"
         slim.medium["flex"] = _medium_flex(child)
         if rect.w > _WIDE:
             place["min-width"] = "0"
+        if is_firm and _has_paragraph(child):
+            _keep_width(place, slim)
     return lay_out(child, room, place, slim)
+
+
+def _keep_width(place: Declarations, slim: Declarations) -> None:
+    place["flex-shrink"], slim["flex-shrink"] = "0", "1"
 
 
 def _medium_flex(child: Part) -> str:
@@ -312,9 +336,25 @@ def _medium_flex(child: Part) -> str:
 
 
 def _is_filled_by_text(part: Part) -> bool:
-    """Whether a paragraph is as wide as the part: a rounded width would wrap it differently."""
-    texts = [child.text for child in part.children if child.text is not None]
-    return any(len(text.lines) > 1 and wrap_width(text)[0] > part.rect.w - 1 for text in texts)
+    """Whether a paragraph reaches the right edge of a part: a rounded width would wrap it differently."""
+    return any(
+        child.text is not None
+        and len(child.text.lines) > 1
+        and child.rect.x + wrap_width(child.text)[0] > part.rect.right - _ROOM
+        for child in _open_parts(part)
+    )
+
+
+def _has_paragraph(part: Part) -> bool:
+    return any(child.text is not None and len(child.text.lines) > 1 for child in _open_parts(part))
+
+
+def _open_parts(part: Part) -> Iterator[Part]:
+    """Yield a part and all in it that is in no box of its own."""
+    yield part
+    for child in part.children:
+        if child.box is None and child.kind != "table":
+            yield from _open_parts(child)
 
 
 def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
@@ -350,6 +390,10 @@ def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations
             left = children[number].rect.x if child.box is not None else children[0].rect.x + number * step
             place, thin = Declarations(), Declarations()
             place.set_px("margin-top", child.rect.y - top)
+            if child.text is not None:
+                keep_wrapping(child.text, width, place)
+            elif child.box is None:
+                place["align-self"] = "stretch"  # a cell is as wide as its column
             nodes.append(lay_out(child, replace(frame, left=left, right=left + width), place, thin))
     return even_paddings(nodes, "align-items" not in sheet)
 

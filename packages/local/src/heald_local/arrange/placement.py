@@ -181,5 +181,11 @@ def _place_text_across(
         place.set_px("margin-right", frame.right - rect.right)
         return
     set_margin_left(left, frame, place, slim)
-    if not least - 0.5 <= room - left < most - 0.5:
-        place["max-width"] = length(width)
+    keep_wrapping(text, room - left, place)
+
+
+def keep_wrapping(text: TextElement, room: float, place: Declarations) -> None:
+    """Limit the width of a text of several lines, if it would wrap elsewhere in its room."""
+    least, most = wrap_width(text)
+    if len(text.lines) > 1 and not least - 0.5 <= room < most - 0.5:
+        place["max-width"] = length(min(least + 2, (least + most) / 2) if most > least else least + 2)

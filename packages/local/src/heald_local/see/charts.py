@@ -44,6 +44,7 @@ FEWEST_STEPS, UNEVEN = 2, 0.2  # between the lines of a grid, and the part by wh
 FEWEST_LONE_BARS, FEWEST_DOTS = 5, 3  # of a chart without labels: bars, and points on one line
 FEWEST_TICKS, FEWEST_NAMES = 2, 3  # amounts, and other labels, in one row or one column
 NAME_ENDS, FEWEST_FIELDS = (":", "*"), 2  # ends of the name of a field, and such names beside what is a form
+NAMES_SPAN = 0.4  # the part of a chart's width that a row of names spans: words of a menu stand close together
 SAME_TICK = 4.0  # pixels by which such labels may be off
 AMOUNT = re.compile(r"[-−–+$€£¥]?\s?\d[\d.,\s]*\s?(?:%|[kKmMbB]|ms|s|h|[$€£¥])?")
 
@@ -197,10 +198,14 @@ def _has_scale(marks: ChartMarks, labels: Sequence[TextElement], plot: Rect) -> 
         return True
     lines = [line for text in labels for line in text.lines]
     numbers = [line.ink for line in lines if AMOUNT.fullmatch(line.text.strip())]
-    for inks, fewest in ((numbers, FEWEST_TICKS), ([line.ink for line in lines], FEWEST_NAMES)):
+    for inks, fewest, span in ((numbers, FEWEST_TICKS, 0.0), ([line.ink for line in lines], FEWEST_NAMES, NAMES_SPAN)):
         columns = Counter(round(edge / SAME_TICK) for ink in inks for edge in {ink.x, ink.right})
-        rows = Counter(round(ink.middle[1] / SAME_TICK) for ink in inks)
-        if max((*columns.values(), *rows.values()), default=0) >= fewest:
+        rows: dict[int, list[Rect]] = {}
+        for ink in inks:
+            rows.setdefault(round(ink.middle[1] / SAME_TICK), []).append(ink)
+        if max(columns.values(), default=0) >= fewest:
+            return True
+        if any(len(row) >= fewest and hull(row).w >= span * plot.w for row in rows.values()):
             return True
     return False
 

@@ -103,7 +103,7 @@ def snap_size(size: float, slack: float) -> float:
     return round(size, DECIMALS)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=8_000)
 def _fit_face(ink: Ink, text: str, face: Face, size: float, spacing: float) -> Fit:
     """Fit a face. Both finding the families of a page and styling its lines need the same fits."""
     phase = (ink.exact.x - face.ink(text)[0] * size) % 1

@@ -69,6 +69,11 @@ def read_lines(crops: Sequence[Pixels], done: Report | None = None, probe: Probe
     return [readings[key] for key in keys]
 
 
+def read_whole_lines(crops: Sequence[Pixels]) -> list[OcrResult]:
+    """Read each crop at its full width, which takes longer and leaves out fewer letters."""
+    return _readings(crops, 1.0, lambda _part, _read: None)
+
+
 def _read_distinct(crops: Sequence[Pixels], report: Report, probe: Probe | None) -> list[OcrResult]:
     probed: dict[int, OcrResult] = {}
     readings = _readings(crops, SQUEEZE, lambda part, read: report(FIRST_PART * part, read), probe, probed)

@@ -1,17 +1,18 @@
 """Reads the texts of a page: on its boxes, on panels and on photographs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from heald_local.see.cut_icons import find_cut_icons
 from heald_local.see.face_fits import measure_glyphs
+from heald_local.see.faint_text import read_faint_lines
 from heald_local.see.ink import Ink
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.letter_spacing import complete_index, join_wide_spacing
 from heald_local.see.line_marks import split_marks
 from heald_local.see.memory import release_memory
-from heald_local.see.ocr import OcrResult, crop_margin
+from heald_local.see.ocr import OcrResult, crop_margin, read_whole_lines
 from heald_local.see.overlap import is_mostly_on
 from heald_local.see.page_layers import PageLayers
 from heald_local.see.panels import confirm_panels, is_on_panel
@@ -20,7 +21,7 @@ from heald_local.see.parts import FoundPart
 from heald_local.see.photo_text import find_text_on_photos
 from heald_local.see.rereading import read_across_grounds, read_lone_syllables, read_short_words
 from heald_local.see.screenshot import Screenshot
-from heald_local.see.script_ocr import read_page_lines
+from heald_local.see.script_ocr import read_page_lines, replace_page_signs
 from heald_local.see.styled_lines import is_certain_text, style_lines
 from heald_local.see.typefaces import unify_typefaces
 from heald_pictures.detector import Progress, Report
@@ -66,7 +67,8 @@ def read_texts(
     plain_inks = [ink for ink in inks if is_on_panel(ink.rect, layers.panels) or not is_mostly_on(ink.rect, photos)]
     panel_places = [panel.rect for panel in layers.panels]
     free = [place for place in places if not is_mostly_on(place, panel_places)]
-    photo_inks = find_text_on_photos(pixels, free, photos)
+    covered = [place for place in free if any(place.holds(photo, 1) for photo in photos)]
+    photo_inks = find_text_on_photos(pixels, free, [*photos, *covered])  # letters with a shadow look like a photograph
     all_inks = [*plain_inks, *photo_inks]
     readings = read_page_lines([crop(ink.rect) for ink in all_inks], partial(_report_reading, report))
     release_memory()
@@ -77,9 +79,11 @@ def read_texts(
     with_words = read_short_words(with_syllables, cut_icons, find_ink_at, crop)
     plain_pieces = join_wide_spacing(complete_index(with_words), crop)
     text_pieces = [*split_marks(pixels, page, plain_pieces, layers.boxes), *pieces[len(plain_inks) :]]
-    styled = read_across_grounds(
-        style_lines(text_pieces, lambda part: report(Progress("typefaces", part))), pixels, page, free, crop
-    )
+    if not shot.lossy:
+        text_pieces += read_faint_lines(pixels, page, [ink.rect for ink in all_inks], photos)
+    read_closely = partial(_read_closely, crop)
+    lines_so_far = style_lines(text_pieces, lambda part: report(Progress("typefaces", part)), read_closely)
+    styled = read_across_grounds(lines_so_far, pixels, page, free, crop)
     photo_places = {ink.rect for ink in photo_inks}
     certain = [line for line in styled.lines if line.ink not in photo_places or is_certain_text(line)]
     panels, lines = confirm_panels(layers.panels, certain)
@@ -91,6 +95,10 @@ def read_texts(
 def _report_reading(report: Report, part: float, readings: Sequence[OcrResult]) -> None:
     report(Progress("reading", part))
     measure_glyphs(reading.text for reading in readings)
+
+
+def _read_closely(crop: Callable[[Rect], Pixels], inks: Sequence[Ink]) -> list[OcrResult]:
+    return replace_page_signs(read_whole_lines([crop(ink.rect) for ink in inks]))
 
 
 def _crop(shot: Screenshot, rect: Rect) -> Pixels:

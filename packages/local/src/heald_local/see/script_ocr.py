@@ -52,7 +52,11 @@ def read_page_lines(crops: Sequence[Pixels], done: Report | None = None) -> list
     Some lines show whether the page is in a script of the network. If it is, the first reader reads only the lines that
     the network does not; the readings are those of both readers reading all lines.
     """
-    readings = _read_page_lines(crops, done)
+    return replace_page_signs(_read_page_lines(crops, done))
+
+
+def replace_page_signs(readings: list[OcrResult]) -> list[OcrResult]:
+    """Return the readings without Chinese signs that stand for others, unless the page has Chinese."""
     if has_chinese(reading.text for reading in readings):
         return readings
     signs = [replace_signs(reading.text) for reading in readings]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from heald_local.see.close_reading import ReadClosely, read_doubtful_lines
 from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.font_weights import BOLD, REGULAR
 from heald_local.see.ink import Ink
@@ -70,11 +71,17 @@ class StyledLines:
     unread: list[Ink]
 
 
-def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float], None] | None = None) -> StyledLines:
-    """Find the style of each piece, or return it as unread."""
+def style_lines(
+    pieces: Sequence[tuple[Ink, OcrResult]],
+    done: Callable[[float], None] | None = None,
+    read_closely: ReadClosely | None = None,
+) -> StyledLines:
+    """Find the style of each piece, or return it as unread. With `read_closely`, doubtful lines are read again."""
     readable = [(ink, reading) for ink, reading in pieces if _is_legible(reading)]
     unread = [(ink, reading) for ink, reading in pieces if not _is_legible(reading)]
     favourites = find_families(readable)
+    if read_closely is not None:
+        readable = read_doubtful_lines(readable, favourites, read_closely)
     drafts: list[Draft] = []
     icons: list[Ink] = []
     for number, (ink, reading) in enumerate(readable):

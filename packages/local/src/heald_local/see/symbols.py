@@ -23,8 +23,11 @@ from heald_pictures.regions import Pixels
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ023456789"  # I and 1 are no more than a stroke
 LABELS = tuple(f"{letter}:" for letter in LETTERS)  # of a question and its answer
-SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$"  # commonest first
+SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–"  # commonest first
+BETWEEN = ">•—–"  # signs that are icons, or the marks of items, unless words stand on both sides
+DASHES = "—–"
 ALIKE = 0.88  # least likeness of a mark to its character; icons of 33 public pages have at most .83
+DASH_ALIKE, DASH_OFF = 0.75, 0.7  # of a dash: it is a pixel high, so that it is known by its place, in pixels
 BETTER = 0.02  # likeness by which a rarer character must be better
 OFF = 1.8  # pixels by which the edges of a mark are off those of its character: the tips of a star are hardly seen
 REACH = 3.0  # ems between a mark and the words beside it, at most
@@ -65,13 +68,18 @@ def _read_symbol(pixels: Pixels, page: Pixels, lines: Sequence[TextLine], place:
     ink = extract_ink(pixels, page, place) if beside else None
     if ink is None:
         return None
-    nearest = min(beside, key=lambda line: _gap(line.ink, place))
-    choices = [(_likeness(ink, glyph, nearest.style.size), glyph) for glyph in _glyphs_at(nearest, ink)]
-    best = max((alike for alike, _ in choices), default=0.0)
-    if best < ALIKE:
-        return None
-    alike, glyph = next(choice for choice in choices if choice[0] >= best - BETTER)
-    return _as_line(nearest, ink, glyph, alike)
+    is_between = len({line.ink.x < place.x for line in beside}) > 1
+    best: tuple[float, _Glyph, TextLine] | None = None
+    for line in sorted(beside, key=lambda line: _gap(line.ink, place)):
+        for glyph, off in _glyphs_at(line, ink):
+            alike = _likeness(ink, glyph, line.style.size)
+            if glyph.letter in BETWEEN and not is_between:
+                continue
+            if alike < (DASH_ALIKE if glyph.letter in DASHES and off <= DASH_OFF else ALIKE):
+                continue
+            if best is None or alike > best[0] + BETTER:
+                best = alike, glyph, line
+    return _as_line(best[2], ink, best[1], best[0]) if best is not None else None
 
 
 def _is_beside(line: TextLine, place: Rect) -> bool:
@@ -110,14 +118,14 @@ def _glyphs(style: TextStyle) -> tuple[_Glyph, ...]:
     return tuple(_Glyph(letter, drawn) for letter, drawn in drawn_by.items() if not drawn.missing(letter[0]))
 
 
-def _glyphs_at(line: TextLine, ink: Ink) -> Iterator[_Glyph]:
-    """Yield the characters whose ink would have the place and the size of a mark on a line."""
+def _glyphs_at(line: TextLine, ink: Ink) -> Iterator[tuple[_Glyph, float]]:
+    """Yield the characters whose ink would have a mark's place and size on a line, with the pixels that it is off."""
     exact, size = ink.exact, line.style.size
     for glyph in _glyphs(replace(line.style, size=0.0, colour="", spacing=0.0, underline=False)):
         left, top, right, bottom = (edge * size for edge in glyph.face.ink(glyph.letter))
         off = (exact.y - line.baseline - top, exact.bottom - line.baseline - bottom, exact.w - right + left)
         if max(map(abs, off)) <= OFF:
-            yield glyph
+            yield glyph, max(map(abs, off))
 
 
 def _likeness(ink: Ink, glyph: _Glyph, size: float) -> float:

@@ -49,6 +49,7 @@ _WHOLE = "img, svg { max-width: none; }"
 _LONG_WORDS: tuple[tuple[str, Style], ...] = (("body", (("overflow-wrap", "anywhere"),)),)
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
 ONE_ROW, ROWS = ("flex-wrap", "nowrap"), ("flex-wrap", "wrap")
+FIRM, YIELDING = ("flex-shrink", "0"), ("flex-shrink", "1")
 _PLACES = frozenset(
     {"margin-top", "margin-left", "margin-right", "margin-inline", "width", "max-width", "min-width", "align-self"}
     | {"letter-spacing", "flex", "text-align"}
@@ -71,7 +72,8 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _OFTEN = 2  # elements that make a utility or a class for a layout worth its name
 
 Change = tuple[str, str, str, str]  # a property, its value, and its values on medium and narrow screens or nothing
-_Group = tuple[str, Levels, bool, int]  # tag, looks, whether it stays on one line or row, and a section itself
+_Group = tuple[str, Levels, tuple[bool, bool], int]
+"""A tag, looks, whether it stays on one line or row, and keeps its width, and a section itself."""
 Rule = tuple[str, Levels]  # a selector, and its declarations
 
 
@@ -95,6 +97,11 @@ def is_one_row(node: Node) -> bool:
     return ONE_ROW in node.style and ROWS in node.narrow
 
 
+def is_firm(node: Node) -> bool:
+    """Whether a part of a row must not shrink at the page's own width, and may on every narrower screen."""
+    return FIRM in node.style and YIELDING in node.narrow
+
+
 @dataclass(frozen=True, slots=True)
 class StyleSheet:
     css: str
@@ -116,7 +123,7 @@ class _Element:
 
     @property
     def has_style(self) -> bool:
-        return any(self.looks) or bool(self.places) or is_one_line(self.node)
+        return any(self.looks) or bool(self.places) or is_one_line(self.node) or is_firm(self.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +163,11 @@ def _split(node: Node, base: Style) -> tuple[Levels, tuple[Change, ...]]:
     dropped = {*base, ("max-width", "100%"), ("align-self", "stretch")}
     if is_one_line(node):
         dropped.add(NOWRAP)
+    if is_firm(node):
+        dropped.add(FIRM)
     wide = {name: value for name, value in node.style if (name, value) not in dropped}
     medium = dict(node.medium)
-    narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
+    narrow = {name: value for name, value in node.narrow if (name, value) not in (WRAP, YIELDING)}
     if is_one_row(node):
         wide["flex-wrap"] = narrow.pop("flex-wrap")
     levels = wide, medium, narrow
@@ -181,6 +190,7 @@ class _SheetWriter:
         self._rules: list[Rule] = []
         self._unwrapped: list[str] = []  # selectors of texts that stay on one line at the page's own width
         self._rows: list[str] = []  # and of rows
+        self._firm: list[str] = []  # and of columns that keep their width there
         self._used: set[str] = set(_LAYOUTS)
         self._contexts: dict[int, str] = {-1: "page"}
         self._tags = Counter(element.node.tag for element in elements)
@@ -229,7 +239,7 @@ class _SheetWriter:
         element = self._elements[at]
         is_section = element.node.tag == "section"
         is_one = is_one_line(element.node) or is_one_row(element.node)
-        return element.node.tag, element.looks, is_one, at if is_section else -1
+        return element.node.tag, element.looks, (is_one, is_firm(element.node)), at if is_section else -1
 
     def _rest(self, at: int, group: Sequence[int]) -> tuple[Change, ...]:
         """Return the placement that not all elements of a group have."""
@@ -244,7 +254,7 @@ class _SheetWriter:
         """Give an element the class of its group; the first one names it."""
         key = self._group(at)
         node, looks = self._elements[at].node, self._elements[at].looks
-        if not any(looks) and not self._common_places(group) and not is_one_line(node):
+        if not any(looks) and not self._common_places(group) and not (is_one_line(node) or is_firm(node)):
             return names[0]
         name = self._names_of_groups.get(key, "")
         if not name:
@@ -259,6 +269,8 @@ class _SheetWriter:
                 self._unwrapped.append(f".{self._prefix}{name}")
             if is_one_row(node):
                 self._rows.append(f".{self._prefix}{name}")
+            if is_firm(node):
+                self._firm.append(f".{self._prefix}{name}")
         self.classes[at].append(self._prefix + name)
         return name
 
@@ -313,6 +325,7 @@ class _SheetWriter:
         lines += [_written(name, levels[0], tokens) for name, levels in self._rules if levels[0]]
         whole = [_WHOLE, *([f"{', '.join(self._unwrapped)} {{ white-space: nowrap; }}"] if self._unwrapped else [])]
         whole += [f"{', '.join(self._rows)} {{ flex-wrap: nowrap; }}"] if self._rows else []
+        whole += [f"{', '.join(self._firm)} {{ flex-shrink: 0; }}"] if self._firm else []
         whole += ["pre, code { white-space: pre; }"] if self._tags["pre"] else []
         lines += [f"@media (min-width: {page.width}px) {{", *(f"  {rule}" for rule in whole), "}"]
         for level, limit in ((1, min(MEDIUM_BREAK, page.width - 1)), (2, BREAK)):
@@ -358,7 +371,7 @@ def _utilities(placements: Sequence[tuple[Change, ...]]) -> dict[Change, str]:
 def _compose(element: _Element) -> _Composition | None:
     """Return the layout that others share and the distances of an element that has nothing else; None if it has."""
     (wide, medium, narrow), node = element.looks, element.node
-    if node.tag not in _BOXES or not node.children or is_one_line(node) or is_one_row(node):
+    if node.tag not in _BOXES or not node.children or is_one_line(node) or is_one_row(node) or is_firm(node):
         return None
     for name, layout in _LAYOUTS.items():
         rests = [

@@ -7,7 +7,7 @@ from html import escape
 from heald_local.page import Node, Page, Style
 from heald_local.write.html_css import element, html_page
 from heald_local.write.icons import ICON_TAGS
-from heald_local.write.sheet import NOWRAP, ONE_ROW, ROWS, WRAP, is_one_line, is_one_row
+from heald_local.write.sheet import FIRM, NOWRAP, ONE_ROW, ROWS, WRAP, YIELDING, is_firm, is_one_line, is_one_row
 from heald_local.write.theme import SIZES, read_theme, rename_classes
 from heald_pictures.fonts import FONT_STACKS
 
@@ -90,6 +90,10 @@ def classes(node: Node, width: int) -> str:
         style = tuple(ROWS if entry == ONE_ROW else entry for entry in style)
         narrow = tuple(entry for entry in narrow if entry != ROWS)
         extra.append(f"min-[{width}px]:flex-nowrap")
+    if is_firm(node):
+        style = tuple(entry for entry in style if entry != FIRM)
+        narrow = tuple(entry for entry in narrow if entry != YIELDING)
+        extra.append(f"min-[{width}px]:shrink-0")
     if node.tag in ("img", "svg") or node.tag in ICON_TAGS:
         extra.append(f"min-[{width}px]:max-w-none")
     if node.tag == "textarea":
