@@ -78,7 +78,8 @@ async def test_a_log_in_batches_is_the_same_log(tmp_path: Path) -> None:
 
 
 async def test_a_live_exchange_in_batches_is_the_log_that_is_stored(tmp_path: Path) -> None:
-    async with served(tmp_path, lambda: S(["word " * 200], piece=3, pause=0.002)) as server:
+    """On an idle server each delta is sent at once; where the model is faster than that, they come in batches."""
+    async with served(tmp_path, lambda: S(["word " * 2000], piece=3)) as server:
         session = await server.session()
         heard: list[Message] = []
         async with server.client.ws_connect("/ws") as socket:
