@@ -41,7 +41,7 @@ class Pacing(msgspec.Struct, frozen=True):
 COMMIT_PACING = Pacing(idle=0.0, full=0.3)
 """Shorter pauses cost commits: with 0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the
 core."""
-JOURNAL_PACING = Pacing(idle=0.4, full=0.7)
+JOURNAL_PACING = Pacing(idle=0.4, full=0.55)
 FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together."""
 SHARED_READS_PAUSE = 0.006
@@ -62,7 +62,8 @@ class CommitClock:
         """The nodes that share the store of the sessions."""
         self._waiting: dict[Callable[[], object], None] = {}
         self._last = float("-inf")
-        self._pause = 0.0  # after the last commit
+        self.pause = 0.0
+        """Seconds after the last commit in which there is no other one."""
         self._measured = float("-inf")
         self._is_scheduled = False
         self._unwatched: dict[Callable[[], object], None] = {}
@@ -71,7 +72,7 @@ class CommitClock:
     def is_idle(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Whether deltas may be stored at once, without a turn of the loop: where storing is cheap and there is no
         pause."""
-        if self._pause or self._is_scheduled or not self.pacing.idle:
+        if self.pause or self._is_scheduled or not self.pacing.idle:
             return False
         now = loop.time()
         if now - self._measured > _MEASURE_SECONDS:
@@ -81,7 +82,7 @@ class CommitClock:
     def _measure(self, now: float) -> None:
         self._measured = now
         self.load.measure(now)
-        self._pause = self.pacing.pause(self.load.share, self.nodes)
+        self.pause = self.pacing.pause(self.load.share, self.nodes)
 
     def add(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object]) -> None:
         """Call `commit` once, as soon as it may commit."""
@@ -107,7 +108,7 @@ class CommitClock:
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         self._is_scheduled = True
-        wait = self._last + self._pause - loop.time()
+        wait = self._last + self.pause - loop.time()
         if wait > 0:
             loop.call_later(wait, self._tick, loop)
         else:
@@ -128,7 +129,7 @@ class CommitClock:
         self._measure(loop.time())
         self._is_scheduled = False
         reads = shared_reads(loop)
-        if len(waiting) > FEW_SESSIONS and self._pause >= SHARED_READS_PAUSE:
+        if len(waiting) > FEW_SESSIONS and self.pause >= SHARED_READS_PAUSE:
             reads.is_active = True
             self._schedule(loop)  # before the commits, which may fail: held streams must be released
         elif reads.is_active:

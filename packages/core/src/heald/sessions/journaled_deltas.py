@@ -14,6 +14,7 @@ from typing import Any
 from heald.core.envelope import Event
 from heald.core.events import InputJsonDelta, TextDelta, ThinkingDelta
 from heald.core.json import encode
+from heald.sessions.commit_clock import clock_of
 from heald.sessions.delta_journal import DeltaJournal
 from heald.sessions.event_codec import MAX_TEXT
 from heald.sessions.journal_recovery import MAX_UNSYNCED
@@ -29,6 +30,9 @@ SHARED_COMMIT_SECONDS = 0.045
 _SLOW_SECONDS = 0.02
 """A write that takes so long waits for the disk. The next ones are left to the thread of the database, for a second."""
 _SLOW_PAUSE = 1.0
+
+_SHARED_PAUSE = 0.01
+"""Seconds of a pause between commits from which on so many deltas share a commit that it costs less than a journal."""
 
 _DELTAS = frozenset({TextDelta, ThinkingDelta, InputJsonDelta})
 _TYPES = frozenset({kind.type for kind in _DELTAS} | {"file_preview"})
@@ -89,7 +93,7 @@ class JournaledDeltas:
     def store(self, pending: PendingDeltas, loop: asyncio.AbstractEventLoop) -> EncodedEvents:
         """Store deltas of a loop in the journal. Returns None where they must be committed instead."""
         lease, events = pending.lease, pending.events
-        if not self._accepts(lease, events):
+        if clock_of(loop).pause >= _SHARED_PAUSE or not self._accepts(lease, events):
             return None
         bodies = [encode(event) for event in events]
         if any(len(body) > MAX_TEXT for body in bodies):
