@@ -87,9 +87,9 @@ async def test_a_kill_in_the_middle_keeps_every_variant_and_finishes_it(host: Ho
 
 AT = {
     "lease.taken": 1,
-    "append.before": 12,
-    "append.between": 20,
-    "append.commit": 13,
+    "append.before": 8,
+    "append.between": 10,
+    "append.commit": 9,
     "append.after": 11,
     "release.after": 8,
     "tool.before": 1,

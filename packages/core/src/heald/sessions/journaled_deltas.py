@@ -11,10 +11,12 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from msgspec.structs import replace
+
 from heald.core.envelope import Event
 from heald.core.events import InputJsonDelta, TextDelta, ThinkingDelta
 from heald.core.json import encode
-from heald.sessions.commit_clock import clock_of
+from heald.sessions.commit_clock import JOURNAL_PACING, clock_of
 from heald.sessions.delta_journal import DeltaJournal
 from heald.sessions.event_codec import MAX_TEXT
 from heald.sessions.journal_recovery import MAX_UNSYNCED
@@ -60,7 +62,8 @@ class JournaledDeltas:
         self._commit = commit
         self._lock = Lock()
         self._opening: asyncio.Future[Any] | None = None
-        self._waiting: dict[asyncio.AbstractEventLoop, list[PendingDeltas]] = {}
+        self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[str, int], tuple[PendingDeltas, list[Event]]]] = {}
+        """By loop, then by session and epoch, whose deltas are one append."""
         self._uncommitted: dict[str, list[Event]] = {}  # by session
         self._lost: set[str] = set()  # sessions with deltas that could not be committed
         self._verified: dict[str, tuple[int, bytes]] = {}
@@ -93,7 +96,9 @@ class JournaledDeltas:
     def store(self, pending: PendingDeltas, loop: asyncio.AbstractEventLoop) -> EncodedEvents:
         """Store deltas of a loop in the journal. Returns None where they must be committed instead."""
         lease, events = pending.lease, pending.events
-        if clock_of(loop).pause >= _SHARED_PAUSE or not self._accepts(lease, events):
+        clock = clock_of(loop)
+        clock.pacing = JOURNAL_PACING
+        if clock.pause >= _SHARED_PAUSE or not self._accepts(lease, events):
             return None
         bodies = [encode(event) for event in events]
         if any(len(body) > MAX_TEXT for body in bodies):
@@ -102,11 +107,12 @@ class JournaledDeltas:
         with self._lock:
             if not self._journal.append(lease.session, lease.epoch, bodies) or not self._is_verified(lease):
                 return None
-            waiting = self._waiting.setdefault(loop, [])
+            waiting = self._waiting.setdefault(loop, {})
             if not waiting:
                 delay = SHARED_COMMIT_SECONDS if self._has_other_processes() else COMMIT_SECONDS
                 loop.call_later(delay, self._commit_loop, loop)
-            waiting.append(pending)
+            _, joined = waiting.setdefault((lease.session, lease.epoch), (pending, []))
+            joined.extend(events)
             self._uncommitted.setdefault(lease.session, []).extend(events)
         if (now := monotonic()) - began > _SLOW_SECONDS:
             self._slow_until = now + _SLOW_PAUSE
@@ -159,7 +165,8 @@ class JournaledDeltas:
         with self._lock:
             waiting = self._waiting.pop(loop, None)
             if waiting:
-                self._commit(loop, waiting, self._on_committed)
+                group = [replace(pending, events=events) for pending, events in waiting.values()]
+                self._commit(loop, group, self._on_committed)
 
     def close(self) -> None:
         """Delete the journal, unless it has something that SQLite lacks. The next process reads it then."""

@@ -17,7 +17,7 @@ from heald.core.events import ExchangeRequest
 from heald.sessions.commit_clock import clock_of
 from heald.sessions.delegate_logs import DelegateLogs
 from heald.sessions.leases import Lease
-from heald.sessions.store import EncodedEvents, Store, as_paced_store, as_submit_store, as_watched_store
+from heald.sessions.store import EncodedEvents, Store, as_submit_store, as_watched_store
 from heald.sessions.store_errors import StoreError
 from heald.sessions.titles import make_title
 from heald.sessions.work import WORK_EVENTS, Work, WorkTracker
@@ -70,8 +70,6 @@ class EventRecorder:
         self._is_delivering = False
         self._clock = clock_of(self._loop)
         self._task: asyncio.Task[None] | None = None
-        if (paced := as_paced_store(store)) is not None:
-            self._clock.pacing = paced.pacing()
         self._submits = as_submit_store(store)
         if (watched := as_watched_store(store)) is not None:
             self._watchers.append(partial(watched.is_read_elsewhere, lease.session))

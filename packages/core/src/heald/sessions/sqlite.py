@@ -21,7 +21,6 @@ import msgspec
 
 from heald.core.envelope import Event
 from heald.core.json import JsonObject, encode
-from heald.sessions.commit_clock import JOURNAL_PACING, Pacing
 from heald.sessions.database_thread import DatabaseThread
 from heald.sessions.delta_journal import DeltaJournal
 from heald.sessions.job_outcomes import GroupOutcome
@@ -101,9 +100,6 @@ class SqliteStore(SqliteSharing):
                 recover_journals(self._journals, self._lock, connection)
         except sqlite3.Error as error:
             raise translate_error(error) from None
-
-    def pacing(self) -> Pacing:
-        return JOURNAL_PACING
 
     @property
     def missing_commits(self) -> int:

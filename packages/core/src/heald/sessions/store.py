@@ -12,7 +12,6 @@ from typing import Protocol, cast, runtime_checkable
 
 from heald.core.envelope import Event
 from heald.core.json import JsonObject
-from heald.sessions.commit_clock import Pacing
 from heald.sessions.leases import LEASE_SECONDS, Lease
 from heald.sessions.session_info import SessionInfo, SessionPage
 from heald.sessions.work import Work
@@ -153,13 +152,6 @@ class SubmitStore(Protocol):
 
 
 @runtime_checkable
-class PacedStore(Protocol):
-    """A store that says how busy an event loop must be before appends wait for each other."""
-
-    def pacing(self) -> Pacing: ...
-
-
-@runtime_checkable
 class WatchedStore(Protocol):
     """A store whose sessions have readers in other processes."""
 
@@ -171,11 +163,6 @@ class WatchedStore(Protocol):
 def as_submit_store(store: Store) -> SubmitStore | None:
     """Return a store that appends without a task; None if it does not."""
     return cast(SubmitStore, store) if _implements(type(store), SubmitStore) else None
-
-
-def as_paced_store(store: Store) -> PacedStore | None:
-    """Return a store with a pacing of its own; None if it has none."""
-    return cast(PacedStore, store) if _implements(type(store), PacedStore) else None
 
 
 def as_watched_store(store: Store) -> WatchedStore | None:
