@@ -17,6 +17,7 @@ from heald.sessions import delta_journal, journaled_deltas
 from heald.sessions.commit_clock import JOURNAL_PACING, LONGEST_PAUSE
 from heald.sessions.delta_journal import DeltaJournal, JournalEntry, read_journal
 from heald.sessions.journal_recovery import MAX_UNSYNCED
+from heald.sessions.leases import Lease
 from heald.sessions.session import Session
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store_errors import Fenced
@@ -214,6 +215,22 @@ async def test_who_is_replaced_shows_nothing_that_is_not_stored(tmp_path: Path, 
     unseen = following.index("session_resumed")
     assert set(following[:unseen]) <= {"text_delta"}, "what was written and not shown any more"
     await other.close()
+
+
+async def test_a_replaced_writer_releases_nothing_of_its_successor(tmp_path: Path, store: SqliteStore) -> None:
+    name = await fresh(store)
+    old = await Session.open(store, name, model=slow_model())
+    await streaming(old)
+    new = await Session.open(store, name, model=slow_model(), after_crash="close", force=True)
+    shown = await streaming(new)
+    await store.release(Lease(session=name, epoch=old.epoch, holder="replaced", expires=0.0))
+    last = committed(tmp_path / "s.db")
+    await wait_for_deltas(shown, 2 * DELTAS)
+    assert committed(tmp_path / "s.db") == last, "its journal is as good as before"
+    seen = shown[-1].seq
+    assert (await log_of(store, name))[-1].seq >= seen
+    await new.close()
+    await old.close()
 
 
 async def test_no_more_deltas_wait_than_a_loss_of_power_may_cost(

@@ -2,7 +2,7 @@
 
 A commit for each delta would be most of what serving one costs, and a client would wait for it. So deltas of a message
 that still streams are stored in the journal, which survives the death of the process, and go to SQLite together: before
-anything else is written or read there, and after `COMMIT_SECONDS` at the latest.
+anything else is written there, and after `COMMIT_SECONDS` at the latest. Until then readers get them here.
 """
 
 import asyncio
@@ -84,9 +84,13 @@ class JournaledDeltas:
         """Whether deltas of a session are in the journal only, because they could not be committed."""
         return session in self._lost
 
-    def forget(self, session: str) -> None:
-        """Note that the journal has nothing of a session that its log lacks: it was acquired or released."""
+    def forget(self, lease: Lease) -> None:
+        """Note that the journal has nothing of a session that its log lacks: it was acquired or released. A writer that
+        was replaced releases nothing of its successor's."""
+        session = lease.session
         with self._lock:
+            if self._verified.get(session, (0, b""))[0] > lease.epoch:
+                return
             self._verified.pop(session, None)
             self._uncommitted.pop(session, None)
             self._lost.discard(session)

@@ -155,7 +155,7 @@ class SqliteStore(SqliteSharing):
 
     async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
         lease = await self._write(partial(self._acquire, session, holder, seconds, force), is_synced=False)
-        self._deltas.forget(session)
+        self._deltas.forget(lease)
         return lease
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
@@ -163,7 +163,7 @@ class SqliteStore(SqliteSharing):
 
     async def release(self, lease: Lease) -> None:
         await self._write(partial(self._release, lease))
-        self._deltas.forget(lease.session)
+        self._deltas.forget(lease)
 
     # --- the log -----------------------------------------------------------------------------------------------------
 
