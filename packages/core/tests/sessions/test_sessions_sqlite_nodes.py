@@ -4,9 +4,10 @@ import asyncio
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -20,6 +21,7 @@ from heald.sessions.node_lock import NodeLock
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.shared_store import NotAnswered, NotHeld
 from heald.sessions.sqlite import SqliteStore
+from heald.sessions.sqlite_stamp import SETTLED_SECONDS
 from heald.sessions.store_errors import Fenced, SessionBusy
 from sessions_bench import events, leased, log_of
 
@@ -321,3 +323,26 @@ async def test_an_idle_process_writes_nothing(node: MakeStore, tmp_path: Path) -
         assert await store.read_commands() == ()
         assert await store.claim_work(5) == []
     assert (tmp_path / "s.db-wal").stat().st_size == before
+
+
+async def test_a_file_that_nobody_has_written_is_not_read(node: MakeStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    node_one, node_two = node("one"), node("two")
+    reads: list[object] = []
+    read = node_one._read  # pyright: ignore[reportPrivateUsage]
+
+    def count_read(job: Callable[[sqlite3.Connection], object]) -> Awaitable[object]:
+        reads.append(job)
+        return read(job)
+
+    monkeypatch.setattr(node_one, "_read", count_read)
+    for _ in range(5):  # after a change it may be read a few times more
+        reads.clear()
+        await asyncio.sleep(2 * SETTLED_SECONDS)
+        assert (await node_one.claim_work(5), await node_one.read_commands()) == ([], ())
+        if not reads:
+            break
+    assert reads == []
+    lease = await leased(node_two)
+    await node_two.append(lease, events("ses_a", 1, 1), work="running")
+    await node_two.release(lease)
+    assert await node_one.claim_work(5) == ["ses_a"]

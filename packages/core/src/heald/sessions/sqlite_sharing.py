@@ -2,7 +2,8 @@
 
 A process is alive while it holds its lock and touches its file (`node_lock`), so no heartbeat is stored. News of own
 changes is published at once. While there is another process the file is checked for its changes every 50 ms, else twice
-a second: a command such as `heald tokens` may have come and ended in between.
+a second: a command such as `heald tokens` may have come and ended in between. A file that nobody has written is not
+read (`sqlite_stamp`), so an idle server sleeps.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from heald.sessions.news import News, NewsCallbacks, OnNews
 from heald.sessions.node_lock import NodeLock
 from heald.sessions.shared_store import RETRY_CLAIM_SECONDS, NodeInfo, NotAnswered, NotHeld, PostedCommand, Spending
 from heald.sessions.sqlite_changes import SeenChanges, waiting_commands
+from heald.sessions.sqlite_stamp import FileStamp, Stamp
 from heald.sessions.sqlite_thinning import pack_thinned, replace_rows
 from heald.sessions.store_errors import NoSuchSession, StoreError
 
@@ -44,6 +46,9 @@ class SqliteSharing:
     def __init__(self, path: Path, node: str = "") -> None:
         self._node = node or new_id("node")
         self._lock = NodeLock(path.with_name(f"{path.name}-nodes"), self._node)
+        self._stamp = FileStamp(path)
+        self._without_work: Stamp | None = None  # the file when no session had work
+        self._without_commands: Stamp | None = None
         self._info: NodeInfo | None = None  # as this node was last stored
         self._news = NewsCallbacks()
         self._seen = SeenChanges()
@@ -116,9 +121,19 @@ class SqliteSharing:
     # --- work --------------------------------------------------------------------------------------------------------
 
     async def claim_work(self, limit: int) -> Sequence[str]:
-        if not await self._read(partial(self._find_claimable, limit)):
+        stamp = self._stamp.read()
+        if stamp is not None and stamp == self._without_work:
+            return []
+        has_work, claimable = await self._read(partial(self._look_for_work, limit))
+        self._without_work = None if has_work else stamp
+        if not claimable:
             return []  # nothing is written for nothing
         return await self._write(partial(self._claim, limit))
+
+    def _look_for_work(self, limit: int, connection: sqlite3.Connection) -> tuple[bool, bool]:
+        """Return whether any session has work, now or later, and whether this node may claim some now."""
+        has_work = connection.execute(f"SELECT 1 FROM sessions WHERE {_WITH_WORK} LIMIT 1").fetchone() is not None
+        return has_work, has_work and bool(self._find_claimable(limit, connection))
 
     def _find_claimable(self, limit: int, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
         """Return the keys and names of sessions with work that nobody does, and the nodes that did it last."""
@@ -184,6 +199,7 @@ class SqliteSharing:
     async def _watch(self) -> None:
         """Publish the changes of other processes: soon if there are any, else within a second."""
         await self._try_read(self._seen.begin)
+        seen: Stamp | None = None
         while True:
             others = any(True for _ in self._lock.others())
             if others and not self._others:
@@ -192,7 +208,12 @@ class SqliteSharing:
             until = monotonic() + _ALONE_SECONDS
             while monotonic() < until:
                 await asyncio.sleep(WATCH_SECONDS if others else _ALONE_SECONDS)
-                for news in await self._try_read(partial(self._seen.find, self._node)) or ():
+                stamp = self._stamp.read()
+                if stamp is not None and stamp == seen:
+                    continue
+                found = await self._try_read(partial(self._seen.find, self._node))
+                seen = stamp if found is not None else None
+                for news in found or ():
                     self._news.publish(news)
 
     async def _try_read(self, job: Job[T]) -> T | None:
@@ -230,7 +251,11 @@ class SqliteSharing:
             raise NotHeld("Nobody holds the session.")
 
     async def read_commands(self) -> Sequence[PostedCommand]:
+        stamp = self._stamp.read()
+        if stamp is not None and stamp == self._without_commands:
+            return ()
         if not await self._read(partial(waiting_commands, self._node)):
+            self._without_commands = stamp
             return ()  # nothing is written for nothing
         rows = await self._write(self._accept)
         return [PostedCommand(id=name, session=session, body=body) for name, session, body in rows]

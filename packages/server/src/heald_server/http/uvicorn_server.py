@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import FrameType
 
@@ -24,6 +24,8 @@ from heald_server.settings import ServerSettings
 KEEP_ALIVE_SECONDS = 75
 """For an idle connection. Proxies and balancers keep theirs for 60 seconds. A server that closes first breaks the
 request that a proxy sends in that moment, and the client gets a 502."""
+
+_TICK_SECONDS = 1.0
 
 MESSAGE_BYTES = 12 * 1024 * 1024
 """The largest WebSocket message that any route accepts, with pictures; most accept far less."""
@@ -61,6 +63,7 @@ class UvicornServer(uvicorn.Server):
         )
         self._context = context
         self._ready = ready
+        self._ending = asyncio.Event()
 
     async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
         await super().startup(sockets)
@@ -71,11 +74,25 @@ class UvicornServer(uvicorn.Server):
         if self.started and self._ready is not None:
             self._ready()
 
+    async def main_loop(self) -> None:
+        """Wait until the server is to end. Uvicorn looks ten times a second; an idle server shall sleep. The date of
+        the responses is renewed at each tick."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_SECONDS):
+                    await self._ending.wait()
+
+    def end(self) -> None:
+        """End the server soon. May be called by a handler of signals."""
+        self.should_exit = True
+        asyncio.get_running_loop().call_soon_threadsafe(self._ending.set)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._context.end_streams()
         until = asyncio.get_running_loop().time() + self._context.settings.goodbye_seconds
         end_packaged_streams(self._context, until)
         super().handle_exit(sig, frame)
+        self.end()
 
     async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
         self._context.end_streams()
@@ -121,7 +138,7 @@ async def serve_app(
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
-        server.should_exit = True
+        server.end()
         await task
         raise
     finally:
@@ -149,5 +166,5 @@ async def running_server(
     try:
         yield context.settings.address
     finally:
-        server.should_exit = True
+        server.end()
         await task
