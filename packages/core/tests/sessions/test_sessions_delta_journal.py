@@ -14,7 +14,7 @@ import pytest
 import heald
 from heald.core.envelope import Event
 from heald.sessions import delta_journal, journaled_deltas
-from heald.sessions.commit_clock import JOURNAL_PACING, LONGEST_PAUSE
+from heald.sessions.commit_clock import JOURNAL_PACING, LONGEST_PAUSE, Pacing
 from heald.sessions.delta_journal import DeltaJournal, JournalEntry, read_journal
 from heald.sessions.journal_recovery import MAX_UNSYNCED
 from heald.sessions.leases import Lease
@@ -31,11 +31,13 @@ STREAM = """
 import asyncio, sys
 import heald
 from heald.sessions import journaled_deltas
+from heald.sessions.commit_clock import Pacing
 from heald.sessions.session import Session
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
 
-journaled_deltas.COMMIT_SECONDS = 1000
+journaled_deltas.COMMIT_SECONDS = journaled_deltas.SLOW_SECONDS = 1000
+journaled_deltas.JOURNAL_PACING = Pacing(idle=1.0, full=2.0)
 
 async def main():
     store = SqliteStore(sys.argv[1])
@@ -50,9 +52,16 @@ asyncio.run(main())
 
 
 @pytest.fixture
-async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
-    """A store that commits no delta by itself."""
+def only_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No delta is committed by itself, however busy the machine is."""
     monkeypatch.setattr(journaled_deltas, "COMMIT_SECONDS", NEVER)
+    monkeypatch.setattr(journaled_deltas, "SLOW_SECONDS", NEVER)
+    monkeypatch.setattr(journaled_deltas, "JOURNAL_PACING", Pacing(idle=1.0, full=2.0))
+
+
+@pytest.fixture
+async def store(tmp_path: Path, only_journal: None) -> AsyncIterator[SqliteStore]:
+    """A store that commits no delta by itself."""
     store = SqliteStore(tmp_path / "s.db", node="first")
     yield store
     await store.close()
@@ -136,7 +145,7 @@ async def test_a_cursor_from_before_a_loss_of_power_is_not_behind_the_log(tmp_pa
     [journal] = (tmp_path / "s.db-deltas").iterdir()
     data = journal.read_bytes()
     head, lines = data[:64], data[64:].split(b"\n")
-    journal.write_bytes(head[:16] + b"another boot".ljust(48, b"\0") + b"\n".join(lines[:10]))
+    journal.write_bytes(head[:16] + b"another boot".ljust(48, b"\0") + b"\n".join(lines[:-5]))
     stored = committed(path)
     store = SqliteStore(path)
     log = await log_of(store, name)
@@ -179,8 +188,8 @@ async def test_deltas_that_are_only_in_the_journal_are_read(tmp_path: Path, stor
     assert await log_of(store, name) == shown
 
 
-async def test_a_message_needs_few_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journaled_deltas, "COMMIT_SECONDS", NEVER)
+@pytest.mark.usefixtures("only_journal")
+async def test_a_message_needs_few_commits(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db")
     session = await Session.open(store, await fresh(store), model=slow_model())
     shown = await streaming(session)

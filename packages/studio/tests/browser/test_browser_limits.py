@@ -41,7 +41,7 @@ def hasty() -> Generator[Browser]:
 
 async def render_soon(browser: Browser, page: str) -> Rendering:
     """Render a page that ends. A busy machine may need longer for it than a hasty browser waits: then once more."""
-    for _ in range(10):
+    for _ in range(40):
         with suppress(BrowserError):
             return await browser.render(serve_files({"index.html": page}))
     return await browser.render(serve_files({"index.html": page}))

@@ -29,7 +29,7 @@ COMMIT_SECONDS = 0.25
 """The longest time that a delta is only in the journal."""
 SHARED_COMMIT_SECONDS = 0.045
 """The same while other processes share the file: their readers read SQLite."""
-_SLOW_SECONDS = 0.02
+SLOW_SECONDS = 0.02
 """A write that takes so long waits for the disk. The next ones are left to the thread of the database, for a second."""
 _SLOW_PAUSE = 1.0
 
@@ -118,7 +118,7 @@ class JournaledDeltas:
             _, joined = waiting.setdefault((lease.session, lease.epoch), (pending, []))
             joined.extend(events)
             self._uncommitted.setdefault(lease.session, []).extend(events)
-        if (now := monotonic()) - began > _SLOW_SECONDS:
+        if (now := monotonic()) - began > SLOW_SECONDS:
             self._slow_until = now + _SLOW_PAUSE
         return bodies
 
