@@ -203,10 +203,11 @@ class SimulatedDatabase:
             if body is None:
                 continue
             first = row[columns["before"]] + 1
-            self._cursor.execute(
-                "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
-                (key, last_seq, first, row[columns["codec"]], body),
-            )
+            if row[columns["chunk"]] is not None:
+                self._cursor.execute(
+                    "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
+                    (key, last_seq, row[columns["after"]] + 1, row[columns["chunk_codec"]], row[columns["chunk"]]),
+                )
             part = row[columns["part"]]
             codec = row[columns["codec"]]
             if part == NO_NOTICE:
