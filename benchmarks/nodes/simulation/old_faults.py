@@ -24,9 +24,7 @@ Replacement = tuple[Any, str, object]
 _BY_SERVICE_CLOCK = re.compile(
     r"CASE WHEN n\.lease IS NULL THEN (n\.expires > .*?) ELSE n\.lease > .*? END\)", re.DOTALL
 )
-_APPEND_CHECK = (
-    " AND s.epoch = w.epoch AND s.holder = w.holder\n        AND (w.before IS NULL OR s.last_seq = w.before)"
-)
+_APPEND_CHECK = re.compile(r" AND s\.epoch = w\.epoch AND .*? = w\.after\)\)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,14 @@ class OldFault:
 
 def _cut(text: str, part: str, replacement: str = "") -> str:
     """Replace a part of a statement that must be there."""
-    if part not in text:
-        raise StoreError(f"The statement has no {part!r} any more; change the fault that replaces it.")
-    return text.replace(part, replacement)
+    return _cut_match(text, re.compile(re.escape(part)), replacement)
+
+
+def _cut_match(text: str, part: re.Pattern[str], replacement: str = "") -> str:
+    cut, count = part.subn(lambda _: replacement, text)
+    if not count:
+        raise StoreError(f"The statement has no {part.pattern!r} any more; change the fault that replaces it.")
+    return cut
 
 
 def _by_wall_clock(condition: str) -> str:
@@ -161,7 +164,7 @@ OLD_FAULTS = (
         "a writer without a fence",
         "",
         ("freeze", "partition"),
-        ((writer, "APPEND", _cut(writer.APPEND, _APPEND_CHECK)),),
+        ((writer, "APPEND", _cut_match(writer.APPEND, _APPEND_CHECK)),),
     ),
     # a node that was killed
     OldFault(

@@ -172,7 +172,11 @@ class Schedule:
         for error in self._database.errors:
             self._ledger.report(error)
         await self._end()
-        digest = sha256(repr(self._database.read("SELECT * FROM chunks ORDER BY 1, 2")).encode()).hexdigest()
+        stored = [
+            self._database.read("SELECT * FROM chunks ORDER BY 1, 2"),
+            self._database.read("SELECT id, last_seq, tail FROM sessions ORDER BY 1"),
+        ]
+        digest = sha256(repr(stored).encode()).hexdigest()
         return ScheduleOutcome(
             self._seed,
             tuple(self._ledger.violations),

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from heald_nodes.postgres.schema import MIGRATIONS, NOW, ROWS_SCHEMA, SERVING_SINCE
+from heald_nodes.postgres.chunks import TAIL
+from heald_nodes.postgres.schema import MIGRATIONS, NOW, SERVING_SINCE, TAIL_SCHEMA
 
 SERVER_VALUES = 3
 """The first parameters of every statement: the clock of the database, when it started, and the pid of the connection.
@@ -29,6 +30,7 @@ _PLAIN = (
     ("bool_or(", "max("),
     ("greatest(", "max("),
     ("least(", "min("),
+    ("w.tail || s.tail", "CAST(w.tail || s.tail AS blob)"),
 )
 _PATTERNS = (
     (re.compile(r"\(\(\?1 - \$2::float8\) / 60\)::bigint"), "CAST(round((?1 - $2) / 60) AS INTEGER)"),
@@ -49,8 +51,11 @@ _DIALECT = (
     (re.compile(r"\) (?:WITH \(fillfactor = \d+\)|PARTITION BY HASH \(session\))"), ")"),
     (re.compile(r"text\[\]"), "text"),
 )
-_CHUNKS_OF_MANY = """SELECT ?1, ?2, s.key, f.first_seq, f.codec, f.body FROM sessions s JOIN chunks f
-    ON f.session = s.key WHERE s.id = ?1 AND f.last_seq > ?2 ORDER BY f.last_seq LIMIT ?3"""
+_CHUNKS_OF_MANY = f"""SELECT ?1, ?2, key, first_seq, codec, body FROM (
+    SELECT s.key, f.last_seq, f.first_seq, f.codec, f.body FROM sessions s JOIN chunks f
+    ON f.session = s.key WHERE s.id = ?1 AND f.last_seq > ?2
+    UNION ALL SELECT key, last_seq, tail_after + 1, {TAIL}, tail FROM sessions
+    WHERE id = ?1 AND last_seq > ?2 AND length(tail) > 0) ORDER BY last_seq LIMIT ?3"""
 _ANCHORS = """SELECT ?1, ?2, codec, body FROM chunks WHERE session = ?1 AND last_seq >= ?2
     ORDER BY last_seq LIMIT 1"""
 _BLOBS = """SELECT k.session, b.digest, b.data FROM session_blobs k JOIN blobs b USING (digest)
@@ -149,5 +154,5 @@ def schema_statements() -> list[str]:
             for pattern, replacement in _DIALECT:
                 statement = pattern.sub(replacement, statement)
             statements.append(_convert(statement))
-        statements.append(f"INSERT INTO schema_version VALUES ({migration.version}, {ROWS_SCHEMA}, '')")
+        statements.append(f"INSERT INTO schema_version VALUES ({migration.version}, {TAIL_SCHEMA}, '')")
     return statements

@@ -6,6 +6,9 @@ was thinned out, a line `=7` stands for seven empty deltas after the event befor
 
 Where no node of an older Heald is left, the lines are rows as in a SQLite log (`heald.sessions.event_rows`): a run of
 deltas is one short line that names an earlier delta of its block, its anchor, which may lie in an earlier chunk.
+
+The last short rows of a log are its tail, in the row of the session, until they are enough for a chunk. A tail is read
+as a chunk whose lines are in reverse order.
 """
 
 import zlib
@@ -18,7 +21,7 @@ from heald.sessions.event_rows import RowPacker, RowReader
 from heald.sessions.store import EncodedEvents
 from heald.sessions.store_errors import NoSuchBlob, StoreCorrupt
 
-PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB = 0, 1, 2, 3, 4
+PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB, TAIL = 0, 1, 2, 3, 4, 5
 _LEVEL = 1
 _SHORT = 256
 """Bytes of rows that are not worth compressing."""
@@ -31,7 +34,7 @@ _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, N
 class EncodedChunk:
     """Events in their stored form: the chunk, the JSON of each event, and their large contents by digest."""
 
-    __slots__ = ("blobs", "body", "codec", "has_refs", "json")
+    __slots__ = ("blobs", "body", "codec", "has_refs", "json", "lines")
 
     def __init__(self, events: Sequence[Event], packer: RowPacker | None = None) -> None:
         """A packer makes rows of the events, for nodes that can read them."""
@@ -39,6 +42,7 @@ class EncodedChunk:
         """The JSON of each event; None for one that is not encoded by itself."""
         self.blobs: dict[str, bytes]
         self.has_refs = False
+        self.lines: list[bytes]
         self.codec: int
         self.body: bytes
         """UTF-8 if it is not compressed: half a character of a model's text is written as its escape."""
@@ -56,17 +60,15 @@ class EncodedChunk:
         forms = [encode_stored(event) for event in events]
         self.json = [form.json for form in forms]
         self.blobs = {digest: data for form in forms for digest, data in form.blobs.items()}
-        self.codec, self.body = pack_lines([join_line(form.body, form.refs) for form in forms])
+        self.lines = [join_line(form.body, form.refs) for form in forms]
+        self.codec, self.body = pack_lines(self.lines)
 
     def _pack_rows(self, events: Sequence[Event], packer: RowPacker) -> None:
         packed = packer.pack(events[0].session, events)
         self.json, self.blobs = packed.json, packed.blobs
         self.has_refs = any(refs is not None for _, _, refs in packed.rows)
-        self.codec, self.body = ROWS, b"\n".join(join_line(body, refs) for _, body, refs in packed.rows)
-        if len(self.body) > _SHORT:
-            short = zlib.compress(self.body, _LEVEL)
-            if len(short) < len(self.body):
-                self.codec, self.body = ROWS_ZLIB, short
+        self.lines = [join_line(body, refs) for _, body, refs in packed.rows]
+        self.codec, self.body = pack_rows(self.lines)
 
 
 def join_line(body: bytes, refs: bytes | None) -> bytes:
@@ -80,6 +82,16 @@ def pack_lines(lines: Sequence[bytes]) -> tuple[int, bytes]:
     return (ZLIB, packed) if len(packed) < len(plain) else (PLAIN, plain)
 
 
+def pack_rows(lines: Sequence[bytes]) -> tuple[int, bytes]:
+    """Return the codec and the body of a chunk of rows."""
+    body = b"\n".join(lines)
+    if len(body) > _SHORT:
+        short = zlib.compress(body, _LEVEL)
+        if len(short) < len(body):
+            return ROWS_ZLIB, short
+    return ROWS, body
+
+
 def pack_runs(lines: Sequence[tuple[bytes, int]]) -> tuple[int, bytes]:
     """Return the codec and the body of a chunk whose lines are followed by empty deltas."""
     flat = [part for line, empty in lines for part in ((line, b"=%d" % empty) if empty else (line,))]
@@ -88,6 +100,8 @@ def pack_runs(lines: Sequence[tuple[bytes, int]]) -> tuple[int, bytes]:
 
 def unpack_lines(codec: int, body: bytes) -> list[bytes]:
     """Return the lines of a chunk. Raises ValueError if it is damaged."""
+    if codec == TAIL:
+        return body.split(b"\n")[::-1]
     if codec not in (PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB):
         raise ValueError(codec)
     try:
@@ -135,7 +149,7 @@ def decode_chunk(first_seq: int, codec: int, body: bytes, blob: Callable[[str], 
 
 
 def is_of_rows(codec: int) -> bool:
-    return codec in (ROWS, ROWS_ZLIB)
+    return codec in (ROWS, ROWS_ZLIB, TAIL)
 
 
 def find_anchors(codec: int, body: bytes) -> Iterator[int]:

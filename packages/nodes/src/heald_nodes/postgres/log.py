@@ -8,6 +8,7 @@ from heald.core.envelope import Event
 from heald.sessions.event_codec import blob_digests
 from heald.sessions.store_errors import NoSuchBlob, StoreCorrupt
 from heald_nodes.postgres.chunks import (
+    TAIL,
     AnchorCache,
     damaged,
     decode_chunk,
@@ -24,6 +25,8 @@ _PAGE_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a page of events is full."""
 _PAGE_CHUNKS = 100
 """Chunks of one session that are read together with those of others."""
+_TAIL_ROW = f"tail_after + 1 AS first_seq, {TAIL} AS codec, tail AS body"
+"""The tail of a log as the last of its chunks. Both are read by one statement: a tail may become a chunk meanwhile."""
 
 Chunk = Sequence[Any]
 """The first seq, the codec and the body of a chunk."""
@@ -85,8 +88,11 @@ class LogReader:
         """Return events of the session with a key, whose log ends at `end`."""
         after, last = max(after, 0), upto if upto is not None else 2**62
         rows = await self._pool.fetch(
-            "SELECT first_seq, codec, body FROM (SELECT *, sum(length(body)) OVER (ORDER BY last_seq) AS size"
-            " FROM (SELECT * FROM chunks WHERE session = $1 AND last_seq > $2 AND first_seq <= $3"
+            "SELECT first_seq, codec, body FROM (SELECT *, sum(length(body)) OVER (ORDER BY last_seq) AS size FROM"
+            " (SELECT * FROM (SELECT last_seq, first_seq, codec, body FROM chunks"
+            " WHERE session = $1 AND last_seq > $2 AND first_seq <= $3 ORDER BY last_seq LIMIT $4) AS stored"
+            f" UNION ALL SELECT last_seq, {_TAIL_ROW} FROM sessions"
+            " WHERE key = $1 AND last_seq > $2 AND tail_after < $3 AND length(tail) > 0"
             " ORDER BY last_seq LIMIT $4) AS found) AS sized"
             " WHERE size - length(body) <= $5 ORDER BY last_seq",
             key,
@@ -107,8 +113,10 @@ class LogReader:
         rows = await self._pool.fetch(
             "SELECT w.id, w.after, s.key, f.first_seq, f.codec, f.body"
             " FROM unnest($1::text[], $2::bigint[]) AS w(id, after) JOIN sessions s ON s.id = w.id"
-            " CROSS JOIN LATERAL (SELECT first_seq, last_seq, codec, body FROM chunks"
-            " WHERE session = s.key AND last_seq > w.after ORDER BY last_seq LIMIT $3) AS f"
+            " CROSS JOIN LATERAL (SELECT * FROM (SELECT last_seq, first_seq, codec, body FROM chunks"
+            " WHERE session = s.key AND last_seq > w.after ORDER BY last_seq LIMIT $3) AS stored"
+            f" UNION ALL SELECT s.last_seq, {_TAIL_ROW} WHERE s.last_seq > w.after AND length(s.tail) > 0"
+            " ORDER BY last_seq LIMIT $3) AS f"
             " ORDER BY w.id, f.last_seq",
             list(cursors),
             list(cursors.values()),

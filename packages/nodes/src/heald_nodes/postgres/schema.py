@@ -17,8 +17,8 @@ _LONGEST_GAP = NODE_SECONDS / 2
 _FORGOTTEN_SECONDS = 10.0
 _UPGRADE_SECONDS = 60.0
 """How long after its last heartbeat a node of an older Heald may still come back."""
-ROWS_CODEC = 4
-"""The newest form of chunks: rows as in a SQLite log."""
+NEWEST_CODEC = 5
+"""The newest form of events: the tail of a log, in the row of its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +138,31 @@ _SERVICE = (
 """The clock and the name of the service, until when nodes live by the clock (null for nodes of an older Heald), and
 what was counted as spent, so that it can be stored again when the answer was lost."""
 
+_TAIL = (
+    "ALTER TABLE sessions RENAME COLUMN last_seq TO earlier_last_seq",
+    "ALTER TABLE sessions ADD COLUMN tail_after bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN last_seq bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN tail bytea NOT NULL DEFAULT ''",
+    "ALTER TABLE sessions ALTER COLUMN tail SET STORAGE MAIN",
+    "UPDATE sessions SET last_seq = earlier_last_seq",
+    "ALTER TABLE sessions DROP COLUMN earlier_last_seq",
+)
+"""The last rows of a log, newest first, and the seq before them. The WAL of a changed row holds what lies between its
+first and its last change, so the end of the log and its tail are neighbours, and a tail grows at its beginning."""
+
 MIGRATIONS = (
     PostgresMigration(1, 1, _FIRST),
     PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
     PostgresMigration(3, 3, ()),  # ids in events are called `message_id` and `call_id`
     PostgresMigration(4, 3, _SERVICE),
     PostgresMigration(5, 3, ("ALTER TABLE nodes ADD COLUMN codec integer NOT NULL DEFAULT 2",)),
+    PostgresMigration(6, 3, _TAIL),
 )
-"""The codec of a node is the newest form of chunks that it reads."""
+"""The codec of a node is the newest form of events that it reads."""
 ROWS_SCHEMA = 5
 """The oldest schema whose Heald reads chunks of rows."""
+TAIL_SCHEMA = 6
+"""The oldest schema whose Heald reads the tails of logs."""
 KNOWN = MIGRATIONS[-1].version
 
 
@@ -181,7 +196,7 @@ def alive(name: str, seconds: float = 0.0) -> str:
     AND CASE WHEN n.lease IS NULL THEN n.expires > {NOW} + {seconds} ELSE n.lease > {CLOCK} + {seconds} END)"""
 
 
-READS_ROWS = f"""NOT EXISTS (SELECT 1 FROM nodes o WHERE o.codec < {ROWS_CODEC}
+ALL_READ_TAILS = f"""NOT EXISTS (SELECT 1 FROM nodes o WHERE o.codec < {NEWEST_CODEC}
     AND o.expires > {NOW} - {_UPGRADE_SECONDS})"""
 """No node of an older Heald is left."""
 _IS_CONNECTED = "EXISTS (SELECT 1 FROM nodes n, pg_stat_get_activity(n.backend) WHERE n.name = s.node)"

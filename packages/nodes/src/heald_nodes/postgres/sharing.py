@@ -22,18 +22,19 @@ from heald.sessions.shared_store import (
 from heald.sessions.store_errors import NoSuchSession, StoreError, StoreFull
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
-from heald_nodes.postgres.migration import allow_rows
+from heald_nodes.postgres.migration import allow_tails
 from heald_nodes.postgres.notices import NewsChannel, Notice
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import (
     ADVANCE_CLOCK,
+    ALL_READ_TAILS,
     CLAIMABLE,
     CLOCK,
     FREE,
+    NEWEST_CODEC,
     NOW,
-    READS_ROWS,
-    ROWS_CODEC,
     ROWS_SCHEMA,
+    TAIL_SCHEMA,
     alive,
 )
 
@@ -67,7 +68,7 @@ class PostgresSharing:
         """Whether the database has a part of the sessions of a store."""
         self._unreleased: dict[str, str] = {}  # holders whose release failed, and their sessions
         self._cleaned = 0.0
-        self._refuses_older = self._rows_allowed = False
+        self._refuses_older = self._tails_allowed = False
 
     @property
     def node(self) -> str:
@@ -79,12 +80,12 @@ class PostgresSharing:
         self._folders = tuple(folders)
         if not self._is_beating and not self.is_part:
             check_count(await self.read_records(DATABASES), 1)
-        reads_rows: bool = await self._control.fetchval(
+        all_read_tails: bool = await self._control.fetchval(
             f"WITH served AS ({ADVANCE_CLOCK})"
             " INSERT INTO nodes (name, expires, folders, room, version, lease, codec)"
-            f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2, {ROWS_CODEC}) ON CONFLICT (name) DO UPDATE SET"
+            f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2, {NEWEST_CODEC}) ON CONFLICT (name) DO UPDATE SET"
             " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease,"
-            f" codec = excluded.codec RETURNING {READS_ROWS}",
+            f" codec = excluded.codec RETURNING {ALL_READ_TAILS}",
             self._node,
             NODE_SECONDS,
             list(folders),
@@ -92,8 +93,8 @@ class PostgresSharing:
             heald.__version__,
         )
         self._is_beating = True
-        if reads_rows and not self.writes_rows:
-            await self._allow_rows()
+        if all_read_tails and not self.writes_tails:
+            await self._allow_tails()
         with suppress(StoreFull):  # the node lives, and its sessions can be read
             await self._release_late()
         now = monotonic()
@@ -104,15 +105,20 @@ class PostgresSharing:
     @property
     def writes_rows(self) -> bool:
         """Whether all nodes can read chunks of rows."""
-        return self._rows_allowed or self._pool.readable_by >= ROWS_SCHEMA
+        return self._tails_allowed or self._pool.readable_by >= ROWS_SCHEMA
 
-    async def _allow_rows(self) -> None:
-        """Write chunks of rows from the next heartbeat on. No older node can start meanwhile."""
+    @property
+    def writes_tails(self) -> bool:
+        """Whether all nodes can read the tails of logs."""
+        return self._tails_allowed or self._pool.readable_by >= TAIL_SCHEMA
+
+    async def _allow_tails(self) -> None:
+        """Write rows and tails from the next heartbeat on. No older node can start meanwhile."""
         if not self._refuses_older:
-            await self._control.run(allow_rows)
+            await self._control.run(allow_tails)
             self._refuses_older = True
         else:
-            self._rows_allowed = True
+            self._tails_allowed = True
 
     async def _release_late(self) -> None:
         """Release the sessions whose release failed. Nobody claims them as long as this node lives."""

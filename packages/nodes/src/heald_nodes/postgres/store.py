@@ -55,7 +55,7 @@ class PostgresStore(PostgresSharing):
         self._log = LogReader(pool)
         self._feed = PostgresEventFeed(self._log.anchors)
         self._feeds = False
-        self._writer = GroupWriter(self._commit_pool, channel, self._feed, lambda: self.writes_rows)
+        self._writer = GroupWriter(self._commit_pool, channel, self._feed, self)
 
     @property
     def commits(self) -> int:

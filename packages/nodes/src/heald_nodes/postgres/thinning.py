@@ -3,7 +3,7 @@
 from heald.core.envelope import Event
 from heald.sessions.event_codec import DeltaRun, encode_stored, thin_out
 from heald.sessions.store_errors import StoreCorrupt
-from heald_nodes.postgres.chunks import pack_runs
+from heald_nodes.postgres.chunks import TAIL, pack_runs
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.log import LogReader
 from heald_nodes.postgres.pool import PostgresPool
@@ -12,6 +12,8 @@ from heald_nodes.postgres.writer import LOCK_BLOBS, keep_blobs
 
 _RUNS = 1000
 """Runs of deltas and other events in one chunk."""
+_TAIL_TO_CHUNK = f"""INSERT INTO chunks (session, last_seq, first_seq, codec, body)
+    SELECT key, last_seq, tail_after + 1, {TAIL}, tail FROM sessions WHERE key = $1 AND length(tail) > 0"""
 
 
 async def thin_sessions(pool: PostgresPool, log: LogReader, *, seconds: float, limit: int) -> int:
@@ -54,11 +56,12 @@ async def _thin_session(pool: PostgresPool, log: LogReader, key: int) -> bool:
             )
             if not free:
                 return False
+            await connection.execute(_TAIL_TO_CHUNK, key)
             if runs:
                 await connection.execute("DELETE FROM chunks WHERE session = $1 AND first_seq > $2", key, thinned)
             for start in range(0, len(runs), _RUNS):
                 await _insert(connection, key, runs[start : start + _RUNS])
-            await connection.execute("UPDATE sessions SET thinned = $2 WHERE key = $1", key, last)
+            await connection.execute("UPDATE sessions SET thinned = $2, tail = '' WHERE key = $1", key, last)
             return True
 
     return await pool.run(replace)

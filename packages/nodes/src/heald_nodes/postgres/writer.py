@@ -3,11 +3,11 @@
 The statement checks the epoch, the holder and the end of the log of each session, so a writer that was replaced stores
 nothing. If the connection breaks during the commit, the end of the log shows whether it was stored. The time of the
 last change is in indexes: a row whose indexed columns stay is changed for an eighth of the WAL. So it is written when
-work begins or ends, and every ten seconds between.
+work begins or ends, and every ten seconds between. The events of a short append are kept in that row too.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -23,9 +23,11 @@ from heald_nodes.postgres.chunks import EncodedChunk
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.driver_errors import is_lost, translate_error
 from heald_nodes.postgres.event_feed import PostgresEventFeed
+from heald_nodes.postgres.log_tails import KeptAppend, LogTails
 from heald_nodes.postgres.notices import NO_NOTICE, Appended, NewsChannel, Notice, NoticeParts
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import NOW
+from heald_nodes.postgres.sharing import PostgresSharing
 
 GROUP = 256
 """The maximum number of sessions in one commit."""
@@ -36,19 +38,24 @@ TOUCH_SECONDS = 10.0
 
 APPEND = f"""
 WITH w AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
-                         $8::bytea[], $9::boolean[], $10::int[], $11::text[])
-        AS w(id, epoch, holder, before, last, work, codec, body, carried, part, channel)
+    SELECT * FROM unnest($1::text[], $2::text::bigint[], $3::text[], $4::text::bigint[], $5::text::bigint[],
+                         $6::text[], $7::text::int[], $8::bytea[], $9::text::boolean[], $10::text::int[], $11::text[],
+                         $12::text::bigint[], $13::bytea[], $14::text::int[], $15::bytea[], $16::text::int[])
+        AS w(id, epoch, holder, before, last, work, codec, body, carried, part, channel, after, tail, chunk_codec,
+             chunk, tail_bytes)
 ), h AS (
     UPDATE sessions s SET last_seq = coalesce(w.last, s.last_seq), work = coalesce(w.work, s.work),
-        updated = CASE WHEN w.work <> s.work OR abs({NOW} - s.updated) > {TOUCH_SECONDS} THEN {NOW} ELSE s.updated END
+        updated = CASE WHEN w.work <> s.work OR abs({NOW} - s.updated) > {TOUCH_SECONDS} THEN {NOW} ELSE s.updated END,
+        tail_after = CASE WHEN w.tail IS NULL THEN s.tail_after ELSE w.after END,
+        tail = CASE WHEN w.tail IS NOT NULL THEN w.tail || s.tail WHEN w.chunk IS NOT NULL THEN '' ELSE s.tail END
     FROM w WHERE s.id = w.id AND s.epoch = w.epoch AND s.holder = w.holder
-        AND (w.before IS NULL OR s.last_seq = w.before)
-    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body, w.carried, w.part,
-        w.channel
+        AND (w.before IS NULL OR (s.last_seq = w.before AND length(s.tail) = w.tail_bytes
+            AND CASE WHEN length(s.tail) > 0 THEN s.tail_after ELSE s.last_seq END = w.after))
+    RETURNING s.key, s.id, s.epoch, s.last_seq, w.before, w.codec, w.body, w.carried, w.part, w.channel, w.after,
+        w.chunk_codec, w.chunk
 ), i AS (
     INSERT INTO chunks (session, last_seq, first_seq, codec, body)
-    SELECT key, last_seq, before + 1, codec, body FROM h WHERE body IS NOT NULL
+    SELECT key, last_seq, after + 1, chunk_codec, chunk FROM h WHERE chunk IS NOT NULL
 )
 SELECT id, key FROM h
 """
@@ -78,14 +85,15 @@ class GroupWriter:
     """Commits the appends of a node, one commit at a time."""
 
     def __init__(
-        self, pool: PostgresPool, news: NewsChannel, feed: PostgresEventFeed, writes_rows: Callable[[], bool]
+        self, pool: PostgresPool, news: NewsChannel, feed: PostgresEventFeed, sharing: PostgresSharing
     ) -> None:
-        """`writes_rows` returns whether all nodes can read chunks of rows."""
+        """`sharing` knows what all nodes can read."""
         self._pool = pool
         self._news = news
         self._feed = feed
-        self._writes_rows = writes_rows
+        self._sharing = sharing
         self._packer = RowPacker()
+        self._tails = LogTails()
         self._waiting: list[PendingAppend] = []
         self._late: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
@@ -103,7 +111,7 @@ class GroupWriter:
         self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
     ) -> "PendingAppend":
         """Queue an append for the next commit."""
-        chunk = EncodedChunk(events, self._packer if self._writes_rows() else None) if events else None
+        chunk = EncodedChunk(events, self._packer if self._sharing.writes_rows else None) if events else None
         pending = PendingAppend(
             lease,
             events[0].seq - 1 if events else None,
@@ -168,6 +176,8 @@ class GroupWriter:
                         await self._commit(connection, group)
                 return
             except Exception as error:
+                for pending in group:  # it may have been stored
+                    self._tails.forget(pending.lease.session)
                 if not is_lost(error) or monotonic() + pause > until:
                     self._fail(group, translate_error(error, self._pool.name))
                     return
@@ -176,19 +186,21 @@ class GroupWriter:
 
     async def _commit(self, connection: PostgresConnection, group: list[PendingAppend]) -> None:
         parts = self._split(group)
+        kept = await self._place(connection, group)
         if any(pending.blobs for pending in group):
             async with connection.transaction():
                 await connection.execute(LOCK_BLOBS)
-                stored = await self._append(connection, group, parts)
+                stored = await self._append(connection, group, parts, kept)
                 await _store_blobs(connection, group, stored)
         else:
-            stored = await self._append(connection, group, parts)
+            stored = await self._append(connection, group, parts, kept)
         self.commits += 1
         refused = [pending for pending in group if pending.lease.session not in stored]
         appended: list[Appended] = []
-        for pending, number in zip(group, parts.numbers, strict=True):
-            if pending.last is None or pending.lease.session not in stored:
+        for pending, number, place in zip(group, parts.numbers, kept, strict=True):
+            if pending.last is None or place is None or pending.lease.session not in stored:
                 continue
+            self._tails.keep(pending.lease.session, pending.lease.epoch, place, pending.last)
             entry = (pending.lease.session, pending.last, pending.lease.epoch)
             if number != NO_NOTICE:
                 appended.append(entry)
@@ -209,45 +221,73 @@ class GroupWriter:
         for pending, reason in zip(refused, reasons, strict=True):
             self._fail([pending], reason)
 
+    async def _place(self, connection: PostgresConnection, group: list[PendingAppend]) -> list[KeptAppend | None]:
+        """Choose how appends are kept; None for those that bring no events."""
+        await self._tails.read_missing(
+            connection, [(p.lease.session, p.lease.epoch, p.before) for p in group if p.before is not None]
+        )
+        writes_tails = self._sharing.writes_tails
+        return [
+            self._tails.place(p.lease.session, p.lease.epoch, p.before, p.chunk, writes_tails=writes_tails)
+            if p.chunk is not None and p.before is not None
+            else None
+            for p in group
+        ]
+
     def _split(self, group: list[PendingAppend]) -> NoticeParts:
         """Choose the notices of appends, and what they carry."""
-        parts = NoticeParts()
+        parts, writes_rows = NoticeParts(), self._sharing.writes_rows
         for pending in group:
             session, chunk = pending.lease.session, pending.chunk
-            if self._writes_rows() and not self._feed.needs_notice(session):
+            route = self._feed.route(session, chunk)
+            if writes_rows and not route.is_needed:
                 parts.add_silent()
                 continue
-            carries = chunk is not None and self._pool.is_utf8 and self._feed.carries(session, chunk)
-            parts.add(
-                session, chunk.notice_rows if carries and chunk is not None else None, self._feed.channel_of(session)
-            )
+            carries = route.carries and self._pool.is_utf8 and chunk is not None
+            parts.add(session, chunk.notice_rows if carries else None, route.channel)
         return parts
 
     async def _append(
-        self, connection: PostgresConnection, group: list[PendingAppend], parts: NoticeParts
+        self,
+        connection: PostgresConnection,
+        group: list[PendingAppend],
+        parts: NoticeParts,
+        kept: Sequence[KeptAppend | None],
     ) -> dict[str, int]:
         """Run the statement. Returns the keys of the sessions that it stored, by id."""
         rows = await connection.fetch(
             self._news.with_notice(APPEND, self._pool.schema),
             [pending.lease.session for pending in group],
-            [pending.lease.epoch for pending in group],
+            _numbers(pending.lease.epoch for pending in group),
             [pending.lease.holder for pending in group],
-            [pending.before for pending in group],
-            [pending.last for pending in group],
+            _numbers(pending.before for pending in group),
+            _numbers(pending.last for pending in group),
             [pending.work for pending in group],
-            [pending.chunk.codec if pending.chunk is not None else None for pending in group],
+            _numbers(pending.chunk.codec if pending.chunk is not None else None for pending in group),
             [pending.chunk.body if pending.chunk is not None else None for pending in group],
-            parts.carried,
-            parts.numbers,
+            _numbers(parts.carried),
+            _numbers(parts.numbers),
             parts.channels,
+            _numbers(place.after if place is not None else None for place in kept),
+            [place.tail if place is not None else None for place in kept],
+            _numbers(place.codec if place is not None else None for place in kept),
+            [place.body if place is not None else None for place in kept],
+            _numbers(place.tail_bytes if place is not None else None for place in kept),
         )
         return {row[0]: row[1] for row in rows}
 
     def _fail(self, group: Sequence[PendingAppend], error: Exception) -> None:
         for pending in group:
             self._packer.forget(pending.lease.session)  # its anchor was not stored
+            self._tails.forget(pending.lease.session)
             if not pending.done.done():
                 pending.done.set_exception(error)
+
+
+def _numbers(members: Iterable[int | None]) -> str:
+    """Return numbers or truth values as PostgreSQL reads a list of them. The driver looks at each member of a list
+    whether it is one itself, which takes longer than all else that it does with them."""
+    return "{" + ",".join(["NULL" if member is None else str(member) for member in members]) + "}"
 
 
 async def _store_blobs(
