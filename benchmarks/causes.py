@@ -42,6 +42,7 @@ KINDS = ("converted", "restyled")
 LEAST = 0.8
 WINDOW = Viewport(1280, 800)
 SEED = 38
+ROW = 1.8  # the height of letters of one row, in heights of the highest
 FLAT = 8  # levels of 255 by which the pixels of a text that can be seen differ
 FONTS = ("Georgia, serif", "Verdana, sans-serif", "'Courier New', monospace", "Arial, sans-serif", "system-ui")
 
@@ -162,35 +163,44 @@ class Truth:
     def _find_row(self, words: Sequence[PageWord]) -> Rect | None:
         """Return the place of a row: of the same letters, of letters that are alike, or of its parts one by one."""
         letters = "".join(fold_text(word.text) for word in words)
-        place = self._nearest(letters, words)
+        row = hull(word.rect for word in words)
+        place = self._nearest(letters, row)
         if place is not None:
             return place
         places = self._alike(letters)
-        parts = list(self._find_parts(words))
+        parts = list(self._find_parts(words, (0.0, 0.0)))
         present = [part for part in parts if part is not None]
-        if len(present) == len(parts):
+        if len(present) == len(parts) and _is_row(hull(present), present):
             places.append(hull(present))
-        row = hull(word.rect for word in words)
         return max(places, key=lambda rect: overlap(rect, row), default=None)
 
-    def _find_parts(self, words: Sequence[PageWord]) -> Iterator[Rect | None]:
-        """Yield the places of the parts of a row, the longest one that is in the document first."""
+    def _find_parts(self, words: Sequence[PageWord], shift: tuple[float, float]) -> Iterator[Rect | None]:
+        """Yield the places of the parts of a row: the longest one that is in the document, and beside it the others.
+        `shift` is the way from the page to the document of what is beside these words."""
         for count in range(len(words), 0, -1):
-            place = self._nearest("".join(fold_text(word.text) for word in words[:count]), words[:count])
-            if place is not None:
-                yield place
-                yield from self._find_parts(words[count:])
-                return
+            for start in range(len(words) - count + 1):
+                part = words[start : start + count]
+                near = hull(word.rect for word in part)
+                expected = Rect(near.x + shift[0], near.y + shift[1], near.w, near.h)
+                place = self._nearest("".join(fold_text(word.text) for word in part), expected)
+                if place is not None:
+                    way = (place.x - near.x, place.y - near.y)
+                    yield from self._find_parts(words[:start], way)
+                    yield place
+                    yield from self._find_parts(words[start + count :], way)
+                    return
         if words:
             yield None
 
-    def _nearest(self, letters: str, words: Sequence[PageWord]) -> Rect | None:
-        """Return the place of these letters that is nearest to the words on the page; None if there is none."""
-        near = hull(word.rect for word in words)
+    def _nearest(self, letters: str, near: Rect) -> Rect | None:
+        """Return the place of these letters in one row that is nearest to a place; None if there is none."""
         places: list[Rect] = []
         at = self._letters.find(letters) if letters else -1
         while at >= 0:
-            places.append(hull(self._rects[at : at + len(letters)]))
+            rects = self._rects[at : at + len(letters)]
+            place = hull(rects)
+            if _is_row(place, rects):
+                places.append(place)
             at = self._letters.find(letters, at + 1)
         return min(
             places,
@@ -206,7 +216,13 @@ class Truth:
         window = self._letters[start:end]
         if not window or SequenceMatcher(None, window, letters, autojunk=False).ratio() < 0.6:
             return []
-        return [hull(self._rects[start:end])]
+        rects = self._rects[start:end]
+        return [hull(rects)] if _is_row(hull(rects), rects) else []
+
+
+def _is_row(place: Rect, parts: Sequence[Rect]) -> bool:
+    """Whether letters stand in one row, as those of a row of the built page do."""
+    return place.h <= ROW * max(part.h for part in parts)
 
 
 async def measure(path: Path, files: Mapping[str, bytes], detections: Path | None, verbose: bool) -> list[Figures]:

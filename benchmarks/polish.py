@@ -3,8 +3,8 @@
 `python -m benchmarks.polish [NAME ...] [--pages N] [--resume]` takes pages of the evaluation that the converter was not
 tuned with, by default twelve that a fixed seed draws. The converter drafts each, and a scripted model that knows the
 page of the picture corrects what differs (`page_editor`). The page from nothing is its own source, written by one call:
-few models write a shorter one. Tokens are characters divided by four, for both. It writes
-benchmarks/results/polish.json, and fails above the bar.
+few models write a shorter one. Tokens are characters divided by four, for both: of the answers and of the arguments of
+all calls. It writes benchmarks/results/polish.json, and fails above the bar.
 """
 
 import argparse
