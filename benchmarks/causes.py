@@ -9,11 +9,12 @@ does not show where no letter is; so the same is counted for the ink in both rec
 stores what was read in the pictures. It writes
 benchmarks/results/causes.json.
 
-`python -m benchmarks.public_pages draw DATASET TO --count 20 --seed 382` draws the pages; FOLDER is TO/measured.
+`python -m benchmarks.public_pages draw DATASET TO --count 20 --seed 383` draws the pages; FOLDER is TO/measured.
 """
 
 import argparse
 import asyncio
+import math
 import pickle
 import random
 import sys
@@ -44,6 +45,8 @@ RESULTS = Path(__file__).parent / "results" / "causes.json"
 KINDS = ("converted", "restyled")
 LEAST = 0.8
 WINDOW = Viewport(1280, 800)
+TALLEST = 12_000  # pixels of a window
+TRIES = 3  # a page may be as high as a part of its window
 SEED = 38
 ROW = 1.8  # the height of letters of one row, in heights of the highest
 ROWS = 3.6  # the same of two rows
@@ -101,13 +104,28 @@ def overlap(rect: Rect, other: Rect) -> float:
     return common / (rect.area + other.area - common) if common else 0.0
 
 
-async def render(files: Mapping[str, str | bytes], name: str) -> tuple[Rendering, RenderedTexts]:
+async def render(
+    files: Mapping[str, str | bytes], name: str, window: Viewport = WINDOW
+) -> tuple[Rendering, RenderedTexts]:
     """Render a page: its picture with its lines of text, and its text nodes."""
 
     async def work(tab: Tab, request: RenderRequest) -> tuple[Rendering, RenderedTexts]:
         return await render_page(tab, request), await read_texts(tab)
 
-    return await shared_browser().examine(serve_files(files), RenderRequest(ORIGIN + name, WINDOW), work)
+    return await shared_browser().examine(serve_files(files), RenderRequest(ORIGIN + name, window), work)
+
+
+async def render_screenshot(files: Mapping[str, bytes], name: str) -> tuple[Rendering, RenderedTexts]:
+    """Render a page in a window that shows all of it: what a picture shows beyond its window may be elsewhere."""
+    window = WINDOW
+    rendered = await render(files, name)
+    for _ in range(TRIES):
+        height = min(math.ceil(rendered[1].height), TALLEST)
+        if height <= window.height:
+            break
+        window = Viewport(window.width, height)
+        rendered = await render(files, name, window)
+    return rendered
 
 
 def restyle(html: str, seed: str) -> str:
@@ -262,7 +280,7 @@ def _is_row(place: Rect, parts: Sequence[Rect]) -> bool:
 
 
 async def measure(path: Path, files: Mapping[str, bytes], detections: Path | None, verbose: bool) -> list[Figures]:
-    rendering, original = await render(files, path.name)
+    rendering, original = await render_screenshot(files, path.name)
     picture = rendering.picture
     stored = detections / f"{path.stem}.pickle" if detections is not None else None
     detection: Detection
