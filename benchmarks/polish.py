@@ -144,12 +144,13 @@ def print_row(name: str, row: PageFigures | Totals) -> None:
 async def main(names: Sequence[str], *, resume: bool) -> int:
     stored = msgspec.json.decode(RESULTS.read_bytes(), type=PolishResults).pages if resume and RESULTS.exists() else []
     rows = {row.page: row for row in stored}
+    commit = commit_name()  # before the results change
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             if name not in rows:
                 rows[name] = await measure_page(SET, name, Path(folder))
                 command, figures = f"python -m benchmarks.polish {' '.join(rows)}", list(rows.values())
-                results = PolishResults(command, commit_name(), machine(), summarize(figures), figures)
+                results = PolishResults(command, commit, machine(), summarize(figures), figures)
                 RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
             print_row(name, rows[name])
     totals = summarize(list(rows.values()))
