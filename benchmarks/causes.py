@@ -4,14 +4,17 @@
 picture is the screenshot, and the places of its text nodes are the truth. Two pages stand for what is built from the
 screenshot: the converter's page, and the document itself in another style (`restyled`), whose text nodes are the same
 ones in other places, as in the page of a model. Figures are the shares of the text nodes of the built pages whose place
-has an intersection over union of at least 0.8. `--detections` is a folder that stores what was read in the pictures.
-It writes benchmarks/results/causes.json.
+has an intersection over union of at least 0.8. The height of a text's rectangle is that of its font, which a picture
+does not show where no letter is; so the same is counted for the ink in both rectangles. `--detections` is a folder that
+stores what was read in the pictures. It writes
+benchmarks/results/causes.json.
 
-`python -m benchmarks.public_pages draw DATASET TO --count 20 --seed 38` draws the pages; FOLDER is TO/measured.
+`python -m benchmarks.public_pages draw DATASET TO --count 20 --seed 383` draws the pages; FOLDER is TO/measured.
 """
 
 import argparse
 import asyncio
+import math
 import pickle
 import random
 import sys
@@ -20,6 +23,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from benchmarks.report import commit_name, machine
 from heald_local.arrange.page import arrange
@@ -41,7 +45,12 @@ RESULTS = Path(__file__).parent / "results" / "causes.json"
 KINDS = ("converted", "restyled")
 LEAST = 0.8
 WINDOW = Viewport(1280, 800)
+TALLEST = 12_000  # pixels of a window
+TRIES = 3  # a page may be as high as a part of its window
 SEED = 38
+ROW = 1.8  # the height of letters of one row, in heights of the highest
+ROWS = 3.6  # the same of two rows
+INK = 0.3  # the share of the contrast from which on a pixel is ink
 FLAT = 8  # levels of 255 by which the pixels of a text that can be seen differ
 FONTS = ("Georgia, serif", "Verdana, sans-serif", "'Courier New', monospace", "Arial, sans-serif", "system-ui")
 
@@ -49,14 +58,20 @@ FONTS = ("Georgia, serif", "Verdana, sans-serif", "'Courier New', monospace", "A
 class Figures(msgspec.Struct):
     nodes: int = 0
     hits: int = 0
+    ink_hits: int = 0
     by_text: int = 0
     overlaps: list[float] = []
 
-    def add(self, overlap: float, place: TextPlace) -> None:
+    def add(self, place: TextPlace, rect: Rect | None, pixels: Pixels) -> float:
+        """Count a place beside the true one, and return their intersection over union."""
+        score = overlap(place.rect, rect) if rect is not None else 0.0
+        ink = overlap(ink_of(place.rect, pixels), ink_of(rect, pixels)) if rect is not None else 0.0
         self.nodes += 1
-        self.hits += overlap >= LEAST
+        self.hits += score >= LEAST
+        self.ink_hits += ink >= LEAST
         self.by_text += place.found_by == "text"
-        self.overlaps.append(overlap)
+        self.overlaps.append(score)
+        return score
 
 
 class BuiltPages(msgspec.Struct, kw_only=True):
@@ -67,6 +82,9 @@ class BuiltPages(msgspec.Struct, kw_only=True):
     hits: int
     """Those with an intersection over union of at least the bar."""
     share: float
+    ink_hits: int
+    """Those whose ink, which is what can be seen in both rectangles, has an intersection over union of the bar."""
+    ink_share: float
     mean: float
     by_text: int
     pages: dict[str, tuple[int, int]]
@@ -86,13 +104,28 @@ def overlap(rect: Rect, other: Rect) -> float:
     return common / (rect.area + other.area - common) if common else 0.0
 
 
-async def render(files: Mapping[str, str | bytes], name: str) -> tuple[Rendering, RenderedTexts]:
+async def render(
+    files: Mapping[str, str | bytes], name: str, window: Viewport = WINDOW
+) -> tuple[Rendering, RenderedTexts]:
     """Render a page: its picture with its lines of text, and its text nodes."""
 
     async def work(tab: Tab, request: RenderRequest) -> tuple[Rendering, RenderedTexts]:
         return await render_page(tab, request), await read_texts(tab)
 
-    return await shared_browser().examine(serve_files(files), RenderRequest(ORIGIN + name, WINDOW), work)
+    return await shared_browser().examine(serve_files(files), RenderRequest(ORIGIN + name, window), work)
+
+
+async def render_screenshot(files: Mapping[str, bytes], name: str) -> tuple[Rendering, RenderedTexts]:
+    """Render a page in a window that shows all of it: what a picture shows beyond its window may be elsewhere."""
+    window = WINDOW
+    rendered = await render(files, name)
+    for _ in range(TRIES):
+        height = min(math.ceil(rendered[1].height), TALLEST)
+        if height <= window.height:
+            break
+        window = Viewport(window.width, height)
+        rendered = await render(files, name, window)
+    return rendered
 
 
 def restyle(html: str, seed: str) -> str:
@@ -114,6 +147,20 @@ def is_visible(pixels: Pixels, rect: Rect) -> bool:
         return False
     area = pixels[max(0, int(rect.y)) : round(rect.bottom), max(0, int(rect.x)) : round(rect.right)].reshape(-1, 3)
     return area.size > 0 and int((area.max(axis=0) - area.min(axis=0)).max()) >= FLAT
+
+
+def ink_of(rect: Rect, pixels: Pixels) -> Rect:
+    """Return the part of a rectangle that the pixels take that differ from its ground."""
+    top, left = max(0, round(rect.y)), max(0, round(rect.x))
+    area = pixels[top : max(0, round(rect.bottom)), left : max(0, round(rect.right))].astype(np.int16)
+    if area.size == 0:
+        return rect
+    difference = np.abs(area - np.median(area.reshape(-1, 3), axis=0)).max(axis=2)
+    if difference.max() < FLAT:
+        return rect
+    rows, columns = np.nonzero(difference >= INK * difference.max())
+    x, y = left + int(columns.min()), top + int(rows.min())
+    return Rect(x, y, left + int(columns.max()) + 1 - x, top + int(rows.max()) + 1 - y)
 
 
 def numbered(texts: Sequence[TextNode]) -> dict[tuple[str, str, int], TextNode]:
@@ -155,42 +202,54 @@ class Truth:
                 rows[-1].append(word)
             else:
                 rows.append([word])
-        places = [self._find_row(row) for row in rows]
-        present = [place for place in places if place is not None]
-        return hull(present) if len(present) == len(places) else None
+        places = [(row, self._find_row(row)) for row in rows]
+        present = [place for _, place in places if place is not None]
+        is_whole = all(place is not None or not _has_letters(row) for row, place in places)
+        return hull(present) if present and is_whole else None
 
     def _find_row(self, words: Sequence[PageWord]) -> Rect | None:
         """Return the place of a row: of the same letters, of letters that are alike, or of its parts one by one."""
         letters = "".join(fold_text(word.text) for word in words)
-        place = self._nearest(letters, words)
+        row = hull(word.rect for word in words)
+        place = self._nearest(letters, row)
         if place is not None:
             return place
         places = self._alike(letters)
-        parts = list(self._find_parts(words))
+        parts = list(self._find_parts(words, (0.0, 0.0)))
         present = [part for part in parts if part is not None]
-        if len(present) == len(parts):
+        # The rows of the document may end elsewhere, so the parts may stand in two of them.
+        if present and len(present) == len(parts) and hull(present).h <= ROWS * max(part.h for part in present):
             places.append(hull(present))
-        row = hull(word.rect for word in words)
         return max(places, key=lambda rect: overlap(rect, row), default=None)
 
-    def _find_parts(self, words: Sequence[PageWord]) -> Iterator[Rect | None]:
-        """Yield the places of the parts of a row, the longest one that is in the document first."""
+    def _find_parts(self, words: Sequence[PageWord], shift: tuple[float, float]) -> Iterator[Rect | None]:
+        """Yield the places of the parts of a row: the longest one that is in the document, and beside it the others.
+        `shift` is the way from the page to the document of what is beside these words."""
         for count in range(len(words), 0, -1):
-            place = self._nearest("".join(fold_text(word.text) for word in words[:count]), words[:count])
-            if place is not None:
-                yield place
-                yield from self._find_parts(words[count:])
-                return
-        if words:
+            for start in range(len(words) - count + 1):
+                part = words[start : start + count]
+                near = hull(word.rect for word in part)
+                expected = Rect(near.x + shift[0], near.y + shift[1], near.w, near.h)
+                place = self._nearest("".join(fold_text(word.text) for word in part), expected)
+                is_there = _has_letters(part) or place is None or abs(place.y - expected.y) < expected.h
+                if place is not None and is_there:
+                    way = (place.x - near.x, place.y - near.y)
+                    yield from self._find_parts(words[:start], way)
+                    yield place
+                    yield from self._find_parts(words[start + count :], way)
+                    return
+        if _has_letters(words):
             yield None
 
-    def _nearest(self, letters: str, words: Sequence[PageWord]) -> Rect | None:
-        """Return the place of these letters that is nearest to the words on the page; None if there is none."""
-        near = hull(word.rect for word in words)
+    def _nearest(self, letters: str, near: Rect) -> Rect | None:
+        """Return the place of these letters in one row that is nearest to a place; None if there is none."""
         places: list[Rect] = []
         at = self._letters.find(letters) if letters else -1
         while at >= 0:
-            places.append(hull(self._rects[at : at + len(letters)]))
+            rects = self._rects[at : at + len(letters)]
+            place = hull(rects)
+            if _is_row(place, rects):
+                places.append(place)
             at = self._letters.find(letters, at + 1)
         return min(
             places,
@@ -206,11 +265,22 @@ class Truth:
         window = self._letters[start:end]
         if not window or SequenceMatcher(None, window, letters, autojunk=False).ratio() < 0.6:
             return []
-        return [hull(self._rects[start:end])]
+        rects = self._rects[start:end]
+        return [hull(rects)] if hull(rects).h <= ROWS * max(rect.h for rect in rects) else []
+
+
+def _has_letters(words: Sequence[PageWord]) -> bool:
+    """Whether words have letters or digits: signs may be none of the document's text, but content of its style."""
+    return any(letter.isalnum() for word in words for letter in word.text)
+
+
+def _is_row(place: Rect, parts: Sequence[Rect]) -> bool:
+    """Whether letters stand in one row, as those of a row of the built page do."""
+    return place.h <= ROW * max(part.h for part in parts)
 
 
 async def measure(path: Path, files: Mapping[str, bytes], detections: Path | None, verbose: bool) -> list[Figures]:
-    rendering, original = await render(files, path.name)
+    rendering, original = await render_screenshot(files, path.name)
     picture = rendering.picture
     stored = detections / f"{path.stem}.pickle" if detections is not None else None
     detection: Detection
@@ -234,8 +304,7 @@ async def measure(path: Path, files: Mapping[str, bytes], detections: Path | Non
     truth = Truth(original, rendering.texts)
     for node, place in zip(built.texts, place_texts(built, lines, original.height).places, strict=True):
         rect = truth.find(node)
-        score = overlap(place.rect, rect) if rect is not None else 0.0
-        converted.add(score, place)
+        score = converted.add(place, rect, pixels)
         if verbose and score < LEAST:
             print(f"  converted {score:.2f} {place.found_by} {node.text[:50]!r} {place.rect} {rect}")
 
@@ -246,8 +315,7 @@ async def measure(path: Path, files: Mapping[str, bytes], detections: Path | Non
     for key, node in places.items():
         if key not in estimates:
             continue  # the other style hides it
-        score = overlap(estimates[key].rect, node.rect)
-        restyled.add(score, estimates[key])
+        score = restyled.add(estimates[key], node.rect, pixels)
         if verbose and score < LEAST:
             print(
                 f"  restyled {score:.2f} {estimates[key].found_by} {node.text[:50]!r} {estimates[key].rect} {node.rect}"
@@ -261,6 +329,7 @@ def tabulate(pages: Mapping[str, Sequence[Figures]]) -> list[BuiltPages]:
     for at, kind in enumerate(KINDS):
         figures = [page[at] for page in pages.values()]
         nodes, hits = sum(part.nodes for part in figures), sum(part.hits for part in figures)
+        ink_hits = sum(part.ink_hits for part in figures)
         overlaps = [overlap for part in figures for overlap in part.overlaps]
         built.append(
             BuiltPages(
@@ -268,6 +337,8 @@ def tabulate(pages: Mapping[str, Sequence[Figures]]) -> list[BuiltPages]:
                 nodes=nodes,
                 hits=hits,
                 share=round(hits / max(nodes, 1), 4),
+                ink_hits=ink_hits,
+                ink_share=round(ink_hits / max(nodes, 1), 4),
                 mean=round(sum(overlaps) / max(len(overlaps), 1), 4),
                 by_text=sum(part.by_text for part in figures),
                 pages={name: (page[at].hits, page[at].nodes) for name, page in pages.items()},
@@ -286,7 +357,8 @@ async def main(files: Mapping[str, bytes], names: Sequence[Path], detections: Pa
     results = CauseResults(command, commit_name(), machine(), LEAST, tabulate(pages))
     for built in results.built:
         words = f"{built.hits} of {built.nodes} text nodes ({100 * built.share:.1f} %) have at least {LEAST}"
-        print(f"{built.kind}: {words}; mean {built.mean:.3f}; {built.by_text} found by their text")
+        ink = f"the ink of {built.ink_hits} ({100 * built.ink_share:.1f} %)"
+        print(f"{built.kind}: {words}, {ink}; mean {built.mean:.3f}; {built.by_text} found by their text")
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
     shared_browser().close()
 

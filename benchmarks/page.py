@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -47,19 +48,33 @@ FRAMES = """seconds => new Promise(done => {
     requestAnimationFrame(tick);
 })"""
 UPDATES = """(() => {
+    if (window !== top) return;
     const times = new Map();
     const work = [];
+    const jumps = [];
+    let reader = null;
+    const isIn = (selector, source) =>
+        [...document.querySelectorAll(selector)].some((frame) => frame.contentWindow === source);
     addEventListener("message", ({ data, source }) => {
-        if (data?.heald !== "drafted") return;
-        const frames = [...document.querySelectorAll(".variant-thumb iframe")];
-        if (!frames.some((frame) => frame.contentWindow === source)) return;
+        if (data?.measured === "scroll" && isIn(".stage iframe.shown", source)) {
+            if (reader !== null && Math.abs(data.top - reader) > 1) jumps.push(data.top);
+        }
+        if (data?.heald !== "drafted" || !isIn(".variant-thumb iframe, .stage iframe", source)) return;
         times.set(source, [...(times.get(source) ?? []), performance.now()]);
         work.push(data.work);
     });
-    window.updatesOfThumbnails = () => [
-        [...times.values()].flatMap(all => all.slice(1).map((time, at) => time - all[at])), work];
+    window.readerScrolledTo = (top) => (reader = top);
+    window.updatesOfPreviews = () => [
+        [...times.values()].flatMap(all => all.slice(1).map((time, at) => time - all[at])), work, jumps];
 })()"""
-"""Records when the small previews of variants say that they show more of their page, and how long they worked at it."""
+"""Records when the previews of variants say that they show more of their page, how long they worked at it, and where
+the large one scrolls to although its reader did not."""
+SCROLL = """top => {
+    addEventListener("scroll", () => parent.postMessage({ measured: "scroll", top: scrollY }, "*"));
+    scrollTo(0, top);
+}"""
+SCROLLED = 300
+"""Pixels that the reader of the large preview has scrolled, which it has to stay at."""
 BARE = """<style>pre { height: 160px; overflow: hidden; white-space: pre-wrap }</style>
 <pre></pre><pre></pre><pre></pre><pre></pre>
 <script>setInterval(() => {
@@ -226,8 +241,35 @@ async def control(browser: Browser, html: str) -> Pace:
     return pace
 
 
-async def variants(browser: Browser, address: str) -> tuple[Pace, list[float], list[float]]:
-    """While four variants write at once. Also the milliseconds between updates of small previews, and of their work."""
+class Previews(NamedTuple):
+    """How the previews of four variants kept up."""
+
+    pace: Pace
+    gaps: list[float]
+    """Milliseconds between two updates of a preview."""
+    work: list[float]
+    """Milliseconds of work for an update."""
+    jumps: list[float]
+    """Where the large preview scrolled to by itself."""
+
+    def figures(self) -> dict[str, float]:
+        ordered = sorted(self.gaps)
+        if not ordered:
+            sys.exit("The previews were never updated.")
+        return {
+            "load": round(os.getloadavg()[0], 1),
+            "updates": len(ordered),
+            "between two updates, median, ms": round(ordered[len(ordered) // 2]),
+            "between two updates, 95 %, ms": round(ordered[int(len(ordered) * 0.95)]),
+            "between two updates, longest, ms": round(ordered[-1]),
+            "work for an update, ms": round(sum(self.work) / len(self.work), 1),
+            "95 % of the frames within, ms": round(self.pace.late),
+            "scroll jumps": len(self.jumps),
+        }
+
+
+async def variants(browser: Browser, address: str) -> Previews:
+    """Measure the previews while four variants write at once, and a reader has scrolled the large one."""
     visit = await Visit.to(browser)
     page = visit.page
     await page.add_init_script(UPDATES)
@@ -238,24 +280,19 @@ async def variants(browser: Browser, address: str) -> tuple[Pace, list[float], l
     await page.keyboard.press("Escape")
     await page.get_by_label("Variants").select_option("4")
     await page.get_by_role("button", name="Build", exact=True).click()
-    await page.locator(".stage iframe.shown").wait_for()
+    shown = await page.locator(".stage iframe.shown").element_handle()
+    frame = await shown.content_frame() if shown is not None else None
+    if frame is None:
+        sys.exit("There is no large preview.")
+    await frame.wait_for_function(f"document.documentElement.scrollHeight > innerHeight + {SCROLLED}")
+    await page.evaluate(f"readerScrolledTo({SCROLLED})")
+    await frame.evaluate(SCROLL, SCROLLED)
     pace = await visit.frames(SECONDS)
-    gaps, work = await page.evaluate("updatesOfThumbnails()")
-    return pace, gaps, work
-
-
-def preview_figures(pace: Pace, gaps: Sequence[float], work: Sequence[float]) -> dict[str, float]:
-    ordered = sorted(gaps)
-    if not ordered:
-        sys.exit("The small previews were never updated.")
-    return {
-        "load": round(os.getloadavg()[0], 1),
-        "between two updates, median, ms": round(ordered[len(ordered) // 2]),
-        "between two updates, 95 %, ms": round(ordered[int(len(ordered) * 0.95)]),
-        "between two updates, longest, ms": round(ordered[-1]),
-        "work for an update, ms": round(sum(work) / len(work), 1),
-        "95 % of the frames within, ms": round(pace.late),
-    }
+    gaps, work, jumps = await page.evaluate("updatesOfPreviews()")
+    now = await page.locator(".stage iframe.shown").element_handle()
+    last = await now.content_frame() if now is not None else None
+    at = await last.evaluate("scrollY") if last is not None else -1
+    return Previews(pace, gaps, work, jumps if abs(at - SCROLLED) <= 1 else [*jumps, at])
 
 
 def load() -> str:
@@ -289,10 +326,10 @@ async def main(built: Path, sizes: Sequence[int]) -> tuple[list[dict[str, float]
         print(f"a bare page          {await control(browser, BARE)}")
         with tempfile.TemporaryDirectory() as name:
             async with serving(Path(name), built) as address:
-                pace, gaps, work = await variants(browser, address)
-                print(f"four variants        {pace}")
-                previews = preview_figures(pace, gaps, work)
-                print(f"their small previews {previews}, the longest at most 500")
+                measured = await variants(browser, address)
+                print(f"four variants        {measured.pace}")
+                previews = measured.figures()
+                print(f"their previews       {previews}, the longest at most 500, without a jump")
         print(f"                     at least 50 frames/s are wanted; {load()}")
         await browser.close()
     return rows, previews
@@ -308,6 +345,6 @@ if __name__ == "__main__":
     options = parser.parse_args()
     logs, previews = asyncio.run(main(options.page, [int(count) for count in options.events.split(",") if count]))
     if options.json is not None:
-        command = " ".join(["python -m benchmarks.page", *sys.argv[1:]])
+        command = shlex.join(["python", "-m", "benchmarks.page", *sys.argv[1:]])
         report = {"command": command, "commit": commit_name(), "machine": machine(), "logs": logs, "previews": previews}
         options.json.write_text(json.dumps(report, indent=1) + "\n")

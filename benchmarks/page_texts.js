@@ -1,6 +1,7 @@
 // The texts and painted boxes of a page: their places and styles, and selectors with the texts or boxes that each selects.
 () => {
   const box = (r) => [r.left + scrollX, r.top + scrollY, r.width, r.height];
+  const CONTAINER_SELECTORS = 8;
   const probe = document.createElement("canvas").getContext("2d");
   const colourOf = (value) => ((probe.fillStyle = value), probe.fillStyle);
   const nodes = [];
@@ -43,6 +44,16 @@
     return list.map((selector) => [selector, matchesOf(selector)]).filter(([, matches]) => matches.length > 0);
   };
   const textsOf = matchesIn(holders);
+  const containers = new Map();
+  nodes.forEach(({ element }, at) => {
+    for (let here = element.parentElement; here && here !== document.body; here = here.parentElement) containers.set(here, [...(containers.get(here) ?? []), at]);
+  });
+  const textsIn = matchesIn(containers);
+  const containersOf = (element) => {
+    const list = [];
+    for (let here = element.parentElement; here && here !== document.body; here = here.parentElement) list.push(...candidates(here, textsIn).slice(0, CONTAINER_SELECTORS));
+    return list;
+  };
   const texts = nodes.map(({ node, element, range, lines }) => {
     const style = getComputedStyle(element);
     return {
@@ -58,6 +69,7 @@
       isAlone: element.childNodes.length === 1,
       isInline: style.display === "inline",
       selectors: candidates(element, textsOf),
+      containers: containersOf(element),
     };
   });
   const SIDES = ["top", "right", "bottom", "left"];

@@ -3,8 +3,8 @@
 `python -m benchmarks.polish [NAME ...] [--pages N] [--resume]` takes pages of the evaluation that the converter was not
 tuned with, by default twelve that a fixed seed draws. The converter drafts each, and a scripted model that knows the
 page of the picture corrects what differs (`page_editor`). The page from nothing is its own source, written by one call:
-few models write a shorter one. Tokens are characters divided by four, for both. It writes
-benchmarks/results/polish.json, and fails above the bar.
+few models write a shorter one. Tokens are characters divided by four, for both: of the answers and of the arguments of
+all calls. It writes benchmarks/results/polish.json, and fails above the bar.
 """
 
 import argparse
@@ -144,12 +144,13 @@ def print_row(name: str, row: PageFigures | Totals) -> None:
 async def main(names: Sequence[str], *, resume: bool) -> int:
     stored = msgspec.json.decode(RESULTS.read_bytes(), type=PolishResults).pages if resume and RESULTS.exists() else []
     rows = {row.page: row for row in stored}
+    commit = commit_name()  # before the results change
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             if name not in rows:
                 rows[name] = await measure_page(SET, name, Path(folder))
                 command, figures = f"python -m benchmarks.polish {' '.join(rows)}", list(rows.values())
-                results = PolishResults(command, commit_name(), machine(), summarize(figures), figures)
+                results = PolishResults(command, commit, machine(), summarize(figures), figures)
                 RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
             print_row(name, rows[name])
     totals = summarize(list(rows.values()))

@@ -17,7 +17,7 @@ export const changeBox = {
   notSent: "Not sent",
   suggestedNextSteps: "Suggested next steps",
   theServerIsAwayWhat: "The server is away; what you write stays here…",
-  nextChange: "Write the next change; it is made when this is done…",
+  nextChange: "Next change, made when this is done…",
   aColourMakeItBigger: "A colour, “make it bigger” or “remove it”…",
   converterExample: "Make the heading red, or change “Old” to “New”…",
   sayWhatToChangeAbout: "Say what to change about it…",

@@ -110,3 +110,19 @@ def test_a_large_initial_that_was_not_read_is_part_of_the_place() -> None:
     words = [PageWord(word, 30 + at, 2, 8 * len(word), 20) for word, at in (("he", 0), ("boats", 24), ("leave", 72))]
     (place,) = places([TextNode("p", [initial, *words])], [PictureLine("he boats leave", Rect(130, 100, 112, 20))])
     assert (round(place.rect.x), round(place.rect.h)) == (100, 60)
+
+
+def test_texts_that_are_repeated_as_often_keep_their_order() -> None:
+    lines = [PictureLine("Book now", Rect(10, y, 90, 20)) for y in (500, 300, 700, 900)]
+    found = places([node("Book now", 10, y) for y in (20, 220, 420, 620)], lines)
+    assert [place.rect.y for place in found] == [300, 500, 700, 900]
+    shelf = [PictureLine("Book now", Rect(x, y, 90, 20)) for x, y in ((300, 401), (10, 400), (300, 600), (10, 601))]
+    found = places([node("Book now", x, y) for x, y in ((10, 20), (300, 20), (10, 120), (300, 120))], shelf)
+    assert [(place.rect.x, place.rect.y) for place in found] == [(10, 400), (300, 401), (10, 601), (300, 600)]
+
+
+def test_a_word_in_smaller_letters_is_lower_than_its_line() -> None:
+    nodes = [node("$", 0, 105, width=10, height=30), node("40", 10, 100, width=25, height=60)]
+    sign, figure = places(nodes, [PictureLine("$40", Rect(0, 200, 60, 60))])
+    assert (sign.rect.y, sign.rect.h) == (205, 30)
+    assert (figure.rect.y, figure.rect.h) == (200, 60)

@@ -2,7 +2,7 @@
 
 from heald_studio.imaging.images import ImageMaker
 from heald_studio.tools.family import TOOL_NAMES, studio_tools
-from studio_tools_support import call, finder, ran
+from studio_tools_support import PAGE, call, finder, ran
 
 
 def test_names_are_those_of_the_tools() -> None:
@@ -18,6 +18,7 @@ def test_names_are_those_of_the_tools() -> None:
         "edit_image",
         "remove_background",
         "lock_part",
+        "edit_styles",
     }
 
 
@@ -46,6 +47,7 @@ async def test_nothing_is_written_where_only_reading_is_permitted() -> None:
         call("generate_images", images=[{"prompt": "A hill", "name": "hill"}]),
         call("extract_assets"),
         call("save_assets"),
+        call("edit_styles", css="div { color: red }"),
         call("edit_image", path="a.png", instruction="blur"),
         call("remove_background", paths=["a.png"]),
         permissions="read-only",
@@ -95,3 +97,20 @@ async def test_a_long_option_is_cut_and_reports_it() -> None:
     assert "[Cut here: 50,000 characters of a.html are left out.]" in done.result.text
     assert "=== b.html (10 characters) ===" in done.result.text
     assert len(done.result.text) < 100_500
+
+
+async def test_styles_are_edited_by_the_declarations_that_differ() -> None:
+    done = await ran(
+        call("edit_styles", css="div{padding:8px}header h1{margin:0}"),
+        call("edit_styles", css="div{padding:8px}"),
+        call("edit_styles", css="no rule"),
+        call("edit_styles", css="div{padding:8px}", page="about.html"),
+        files={"index.html": PAGE},
+    )
+    assert [result.status for result in done.results] == ["ok", "ok", "error", "error"]
+    assert done.results[0].text == "Rules: 1 changed, 1 added, in index.html."
+    assert "nothing was changed" in done.results[1].text
+    assert done.changed == ["index.html"]
+    page = done.workspace.read_text("index.html")
+    assert "div{background:#e0d2b0;padding:8px;width:200px}" in page
+    assert "header h1 { margin: 0; }" in page

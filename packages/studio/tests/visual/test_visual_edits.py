@@ -9,6 +9,7 @@ from heald_studio.visual.cannot_edit import CannotEdit
 from heald_studio.visual.class_list import edit_class_list
 from heald_studio.visual.edit_elements import Move, VisualChange, edit_elements
 from heald_studio.visual.locate import RenderedElement
+from heald_studio.visual.merged_rules import merge_rules
 from heald_studio.visual.move_element import Place
 
 ALL = Breakpoint()
@@ -425,3 +426,38 @@ def test_what_an_expression_makes_is_refused(source: str, mark: str, change: dic
     with pytest.raises(CannotEdit) as caught:
         edit_elements(files, "index.html", [element])
     assert str(caught.value).endswith(".")
+
+
+MERGED_RULES = [
+    (".a{color:green}", ".a { color: green; margin: 0 4px; }"),
+    (".a { COLOR: green; padding: 1px }", ".a { color: green; margin: 0 4px; padding: 1px; }"),
+    (".c,.b{padding:9px}", ".b, .c { padding: 1px; padding-left: 3px; }\n.c, .b { padding: 9px; }"),
+    (".b,.c{padding:9px}", ".b, .c { padding: 9px; }"),
+    (".a,.x > li{color:green}", ".a { color: green; margin: 0 4px; }"),
+    (".a,.x > li{color:green}", ".x > li { color: green; }\n@media"),
+    ("@media print{.a{color:#000}}", "}\n@media print{.a{color:#000}}\n</style>"),
+    (":is(.a,.b){color:red}", ":is(.a,.b) { color: red; }\n@media"),
+]
+
+
+@pytest.mark.parametrize(("css", "expected"), MERGED_RULES)
+def test_rules_are_merged_into_those_with_the_same_selector(css: str, expected: str) -> None:
+    sheet = ".a { color: red; margin: 0 4px; }\n.b, .c { padding: 1px; padding-left: 3px; }"
+    page = f"<head><style>\n{sheet}\n@media (max-width: 9px) {{\n  .a {{ color: blue; }}\n}}\n</style></head>"
+    merged = merge_rules({"index.html": page}, "index.html", css)
+    assert expected in merged.texts["index.html"]
+    assert "@media (max-width: 9px) {\n  .a { color: blue; }\n}" in merged.texts["index.html"]
+
+
+def test_rules_are_merged_into_a_file_or_a_new_sheet() -> None:
+    files = {"index.html": "<head></head>", "look.css": ".a{color:red}"}
+    assert merge_rules(files, "index.html", ".a{color:blue}.b{top:0}").texts == {
+        "look.css": ".a{color:blue}\n.b { top: 0; }\n"
+    }
+    page = merge_rules({"index.html": "<head></head>"}, "index.html", ".b{top:0}").texts["index.html"]
+    assert page == "<head><style>\n.b { top: 0; }\n</style>\n</head>"
+    for css in ("", "nothing", ".a{}"):
+        with pytest.raises(CannotEdit):
+            merge_rules(files, "index.html", css)
+    with pytest.raises(CannotEdit):
+        merge_rules({"App.jsx": ""}, "index.html", ".b{top:0}")

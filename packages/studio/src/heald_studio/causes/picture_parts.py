@@ -11,7 +11,7 @@ from heald_pictures.elements import Detection, Family
 from heald_pictures.errors import ModelsMissing, VisionError
 from heald_pictures.rect import Rect
 from heald_studio.causes.ink_gaps import find_gaps, find_signs
-from heald_studio.causes.line_boxes import place_line_boxes
+from heald_studio.causes.line_boxes import place_line_box
 from heald_studio.causes.text_places import PictureLine
 from heald_studio.score.page_image import PictureError, Pixels, decode_pixels
 
@@ -55,10 +55,10 @@ def picture_lines(detection: Detection, pixels: Pixels) -> list[PictureLine]:
     return [
         PictureLine(
             line.text,
-            box,
+            place_line_box(line),
             find_gaps(pixels, line, detection.ratio),
             *find_signs(pixels, line, detection.ratio),
             line.style.family in _EQUAL_LETTERS,
         )
-        for line, box in zip(lines, place_line_boxes(lines, pixels, detection.ratio), strict=True)
+        for line in lines
     ]

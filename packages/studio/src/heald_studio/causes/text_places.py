@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 from statistics import median
 from types import MappingProxyType
 from typing import Literal
@@ -34,6 +35,7 @@ _LEAST_CUT = 0.15  # the width of a gap at which a line is cut, in heights
 _BEARING = 0.05  # the room on each side of a sign's ink, in heights
 _WHOLE = 0.9  # the share of a text's letters from which on the rest needs no guess
 _LARGE = 1.5  # a letter so much higher than the others, such as an initial, is part of the place though it was not read
+_SMALLER = 0.85  # a word that is lower than the highest one of its row by this share is in smaller letters
 _SIGN = 0.35  # the width of a sign between two texts, in heights
 _STRAY = 0.2  # a smaller share of a text's letters may be those of another text
 _STRAY_AWAY = 5.0  # if they are so far away, in heights
@@ -116,6 +118,7 @@ class _Placing:
 
     def place(self) -> PlacedTexts:
         self._place_unique()
+        self._place_repeated()
         self._place_nearest()
         self._place_alike()
         self._place_parts()
@@ -131,6 +134,21 @@ class _Placing:
             starts = list(self._occurrences(letters))
             if len(letters) >= _LEAST_UNIQUE and len(starts) == counts[letters] == 1:
                 self._assign(number, starts[0], letters)
+
+    def _place_repeated(self) -> None:
+        """Place a text that the page has as often as the picture, such as the same link in each row, in order."""
+        numbers: dict[str, list[int]] = {}
+        for number in self._unplaced:
+            numbers.setdefault(self._lines[number][0], []).append(number)
+        for letters, members in numbers.items():
+            starts = list(self._occurrences(letters))
+            if len(starts) != len(members) or len(letters) < _LEAST_UNIQUE:
+                continue
+            here = _rows([self._words[self._word_at(start)].rect for start in starts])
+            there = _rows([self._lines[number][1].rect for number in members])
+            if [len(row) for row in here] == [len(row) for row in there]:
+                for at, to in zip(chain(*here), chain(*there), strict=True):
+                    self._assign(members[to], starts[at], letters)
 
     def _place_nearest(self) -> None:
         shifts = self._shifts()
@@ -259,7 +277,7 @@ class _Placing:
             row = [RowWord(count, float(part.space > 0)) for count, part in zip(counts, row, strict=True)]
         for word, place in zip(members, spread_row(line.rect, line.gaps_inside, row), strict=True):
             if word is not None:
-                self._places[word] = place
+                self._places[word] = self._lower(place, word, words)
                 self._read[word] = self._starts[word + 1] - self._starts[word]
         if line.before is not None:
             self._signs[words[0], -1] = line.before
@@ -267,6 +285,16 @@ class _Placing:
             self._signs[words[-1], 1] = line.after
         first = self._words[words[0]]
         self._pairs.append(PlacePair(first.rect, self._places[words[0]]))
+
+    def _lower(self, place: Rect, word: int, words: Sequence[int]) -> Rect:
+        """Return the place of a word, lower than the line if it stands in smaller letters beside others on the page."""
+        here = self._words[word]
+        tallest = max((self._words[number] for number in words), key=lambda other: other.h)
+        is_beside = tallest.y - tallest.h / 2 < here.rect.middle[1] < tallest.y + 1.5 * tallest.h
+        if here.h > _SMALLER * tallest.h or not is_beside:
+            return place
+        scale = place.h / tallest.h
+        return Rect(place.x, place.y + (here.y - tallest.y) * scale, place.w, here.h * scale)
 
     def _gap_after(self, word: int) -> float:
         """Return how far the next word stands from a word: as on the page, if both stand in one row there."""
@@ -331,6 +359,17 @@ class _Placing:
                 middle = place.middle[1] + (word.rect.middle[1] - beside.rect.middle[1]) * rise
                 return Rect(left, middle - word.h * rise / 2, word.w * scale, word.h * rise)
         return shifts.place(word.rect)
+
+
+def _rows(rects: Sequence[Rect]) -> list[list[int]]:
+    """Return the numbers of places row by row, each row from left to right."""
+    rows: list[list[int]] = []
+    for number in sorted(range(len(rects)), key=lambda at: rects[at].y):
+        if rows and rects[number].middle[1] < rects[rows[-1][0]].bottom:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    return [sorted(row, key=lambda at: rects[at].x) for row in rows]
 
 
 def _part_of(line: PictureLine, letters: str, start: int, end: int) -> Rect:

@@ -25,12 +25,12 @@ TOOL_NAMES: tuple[str, ...] = (
     "edit_image",
     "remove_background",
     "lock_part",
+    "edit_styles",
 )
 """The names of the tools."""
 
-
 _TEXT_BUILD = ("create_file", "edit_file", "read_file")
-_EDITING = ("edit_file", "read")
+_EDITING = ("edit_styles", "edit_file", "read")
 _NEED_PICTURES = frozenset({"compare_with_target", "extract_assets", "edit_image"})
 
 
@@ -45,20 +45,23 @@ def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
     if not files and not links:
         unused.add("save_assets")
     if not files:
-        unused.add("lock_part")
+        unused |= {"lock_part", "edit_styles"}
     names = [name for name in TOOL_NAMES if name not in unused]
     return [*(("files",) if pictures or files else _TEXT_BUILD), *names]
 
 
 def editing_tools(names: Sequence[str]) -> list[str]:
-    """Return the names without the tools that write whole files."""
-    return [*_EDITING, *(name for name in names if name not in ("files", *_TEXT_BUILD))]
+    """Return the names without the tools that write whole files, and with those that change parts of them."""
+    others = [name for name in names if name not in ("files", *_TEXT_BUILD, *_EDITING)]
+    return [*_EDITING, *others]
 
 
 def load_tools() -> None:
     """Import the modules of the tools."""
-    names = ("compare", "edit_image", "extract", "generate_images", "lock_part", "option", "save_assets", "screenshot")
-    for name in names:
+    for name in (
+        *("compare", "edit_image", "edit_styles", "extract", "generate_images", "lock_part", "option", "save_assets"),
+        "screenshot",
+    ):
         import_module(f"heald_studio.tools.{name}")
 
 
@@ -70,6 +73,7 @@ def studio_tools(
     from heald_studio.imaging.images import ImageMaker
     from heald_studio.tools.compare import compare_tool
     from heald_studio.tools.edit_image import background_tool, edit_tool
+    from heald_studio.tools.edit_styles import styles_tool
     from heald_studio.tools.extract import extract_tool
     from heald_studio.tools.generate_images import generate_tool
     from heald_studio.tools.lock_part import lock_tool
@@ -88,4 +92,5 @@ def studio_tools(
         edit_tool(find, images),
         background_tool(images),
         lock_tool(find),
+        styles_tool(find),
     ]

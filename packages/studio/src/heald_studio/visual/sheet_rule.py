@@ -36,19 +36,40 @@ def _one_line(selector: str) -> str:
     return re.sub(r"\s+", " ", _COMMENT.sub(" ", selector)).strip()
 
 
+class CssBlock(msgspec.Struct, frozen=True):
+    """A rule or another block of CSS that is in no other one, and from where to where its content stands."""
+
+    selector: str
+    """In one line, and without comments; what stands before the brace."""
+    outer_start: int
+    start: int
+    end: int
+    is_rule: bool
+    """Whether it has declarations, and no blocks."""
+
+
 def sheet_rules(texts: Mapping[str, str], page: str) -> Iterator[SheetRule]:
     """Yield the rules of a page's style elements, and of the style sheets of a project that has no other page."""
+    for file, start, end in sheet_spans(texts, page):
+        for block in css_blocks(texts[file], start, end):
+            if block.is_rule:
+                yield SheetRule(file, block.selector, block.start, block.end)
+
+
+def sheet_spans(texts: Mapping[str, str], page: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the style sheets: each file, and from where to where the sheet stands in it."""
     for tag in start_tags(texts.get(page, "")):
         if tag.name == "style" and tag.content is not None and tag.attributes.get("type") in (None, "", "text/css"):
-            yield from _rules(page, texts[page], *tag.content)
+            yield (page, *tag.content)
     if sum(file.endswith(_PAGES) for file in texts) > 1:
         return  # a rule for one element of this page may be one for many of another
     for file, text in texts.items():
         if file.endswith(".css") and not file.endswith(".module.css"):
-            yield from _rules(file, text, 0, len(text))
+            yield file, 0, len(text)
 
 
-def _rules(file: str, text: str, start: int, end: int) -> Iterator[SheetRule]:
+def css_blocks(text: str, start: int, end: int) -> Iterator[CssBlock]:
+    """Yield the rules and other blocks of CSS, in order."""
     depth, selector_start, body_start = 0, start, start
     for token in _TOKEN.finditer(text, start, end):
         if token[0] == "{":
@@ -58,16 +79,22 @@ def _rules(file: str, text: str, start: int, end: int) -> Iterator[SheetRule]:
             depth -= 1
             if depth == 0:
                 selector = _one_line(text[selector_start : body_start - 1])
-                if not selector.startswith("@") and "{" not in text[body_start : token.start()]:
-                    yield SheetRule(file, selector, body_start, token.start())
+                is_rule = not selector.startswith("@") and "{" not in text[body_start : token.start()]
+                yield CssBlock(selector, selector_start, body_start, token.start(), is_rule)
                 selector_start = token.end()
         elif token[0] == ";" and depth == 0:
             selector_start = token.end()
 
 
+def declarations_of(body: str) -> dict[str, str]:
+    """Return the declarations of a rule: the last value of each property."""
+    declarations = _DECLARATION.finditer(_without_comments(body))
+    return {declaration["name"].lower(): declaration["value"].strip() for declaration in declarations}
+
+
 def is_declared(body: str, name: str) -> bool:
     """Whether the declarations of a rule set a property, or a shorthand of it."""
-    names = {declaration["name"].lower() for declaration in _DECLARATION.finditer(_without_comments(body))}
+    names = declarations_of(body)
     return name in names or any(name.startswith(f"{shorthand}-") for shorthand in names)
 
 
