@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heald_local.arrange.numbering import number_items
-from heald_local.arrange.phrases import continues_line, space_between
-from heald_local.see.paragraphs import as_text, ends_early, first_word, same_style, wrap_width
+from heald_local.arrange.phrases import continues_line, is_code, space_between
+from heald_local.see.paragraphs import SAME_PITCH, as_text, ends_early, first_word, same_style, wrap_width
 from heald_pictures.colours import colour_distance
 from heald_pictures.elements import Detection, PictureElement, TextElement, TextLine
 from heald_pictures.rect import Rect, hull
 
 _EDGE = 2.5  # pixels by which the lines of a paragraph, or the bullets of a list, may begin apart
+_CODE_EDGE = 6.0  # the same where one line begins with code, which has room around it
 _TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
 _SMALLEST_DOT, _LARGEST_DOT = 4.0, 11.0
 _NEAREST, _FARTHEST = 3.0, 30.0  # pixels between a bullet and its line
 _FEWEST_DOTS = 2
 _OTHER_COLOUR = 64  # levels by which a bullet of a colour of its own differs from its line
+_COVERED = 0.5  # of another line, which lies within a paragraph
 _TALLEST_MARK = 2.5  # ems of a picture or a box that begins an item
 
 Row = tuple[TextLine, ...]
@@ -50,7 +52,7 @@ def _find_rows(texts: Sequence[TextElement]) -> list[Row]:
     lines = sorted((line for text in texts for line in text.lines), key=lambda line: (line.baseline, line.rect.x))
     rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda piece: piece.rect.x):
-        home = next((row for row in rows if continues_line(row[-1], line)), None)
+        home = next((row for row in rows if continues_line(row[-1], line, is_sentence=len(row) > 1)), None)
         if home is None:
             rows.append([line])
         else:
@@ -65,9 +67,10 @@ def _base(row: Row) -> TextLine:
 def _follows(group: Sequence[Row], row: Row) -> bool:
     last, size = group[-1], group[-1][0].style.size
     pitch = row[0].baseline - last[0].baseline
-    if not _TIGHTEST * size <= pitch <= _LOOSEST * size or abs(row[0].rect.x - last[0].rect.x) > _EDGE:
+    edge = _CODE_EDGE if is_code(row[0].style) != is_code(last[0].style) else _EDGE
+    if not _TIGHTEST * size <= pitch <= _LOOSEST * size or abs(row[0].rect.x - last[0].rect.x) > edge:
         return False
-    if len(group) > 1 and abs(pitch - (last[0].baseline - group[-2][0].baseline)) > 1.6:
+    if len(group) > 1 and abs(pitch - (last[0].baseline - group[-2][0].baseline)) > SAME_PITCH:
         return False
     return any(same_style(upper.style, lower.style) for upper in last for lower in row)
 
@@ -91,14 +94,24 @@ def _replace_rows(texts: list[TextElement], rows: Sequence[Row]) -> list[TextEle
     least, most = wrap_width(made)
     if least + 1 >= most:
         return texts
+    if any(_lies_within(line, made) for text in texts for line in text.lines if not _is_any(line, pieces)):
+        return texts  # words that were not recognised as its own would lie over it
     remaining: list[TextElement] = []
     for text in texts:
-        rest = [line for line in text.lines if not any(line is piece for piece in pieces)]
+        rest = [line for line in text.lines if not _is_any(line, pieces)]
         if len(rest) == len(text.lines):
             remaining.append(text)
         elif rest:
             remaining.append(as_text(rest))
     return sorted([*remaining, made], key=lambda text: (text.rect.y, text.rect.x))
+
+
+def _is_any(line: TextLine, pieces: Sequence[TextLine]) -> bool:
+    return any(line is piece for piece in pieces)
+
+
+def _lies_within(line: TextLine, text: TextElement) -> bool:
+    return hull(own.ink for own in text.lines).common(line.ink) > _COVERED * line.ink.area
 
 
 def _paragraph(rows: Sequence[Row]) -> TextElement:
