@@ -96,6 +96,31 @@ def test_words_over_a_paragraph_that_are_not_its_own_keep_its_lines_apart() -> N
     assert max(sum(child.tag == "code" for child in node.children) for node in walk_nodes(arrange(page).body)) == 1
 
 
+def _signed_rows(sign: str = "/", gap: float = 4.0) -> list[TextElement]:
+    """Two rows of links with signs between them, some of which were read together with the links around them."""
+    rows = (
+        ("Harbour news", sign, "Boats", sign, f"Berths {sign} Prices {sign} About the harbour"),
+        (f"{sign} Contact",),
+    )
+    parts: list[TextElement] = []
+    for number, row in enumerate(rows):
+        x = 80.0
+        for words in row:
+            parts.append(text(x, 400 + 22 * number, words, colour="#333333" if words == sign else "#1d6fb8"))
+            x = parts[-1].rect.right + gap
+    return parts
+
+
+def test_links_with_a_sign_between_them_are_links_of_one_paragraph_in_the_colour_of_the_sign() -> None:
+    page = seen(text(80, 60, "Welcome", 36, 700), *_signed_rows())
+    nodes = walk_nodes(arrange(page).body)
+    [paragraph] = [node for node in nodes if sum(child.tag == "a" for child in node.children) > 2]
+    links = [child.lines[0] for child in paragraph.children if child.tag == "a"]
+    assert links == ["Harbour news", "Boats", "Berths", "Prices", "About the harbour", "Contact"]
+    assert dict(paragraph.style)["color"] == "#333333"
+    assert {child.tag for child in paragraph.children} == {"", "a"}
+
+
 def test_words_far_from_each_other_stay_apart() -> None:
     total = text(80, 300, "Total")
     page = seen(text(80, 60, "Receipt", 36, 700), total, text(300, 300, "Nine", colour="#1d4ed8"))
