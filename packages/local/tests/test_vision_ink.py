@@ -40,3 +40,15 @@ def test_a_dark_blue_link_within_a_black_line_is_a_piece_of_its_own() -> None:
 def test_words_of_one_colour_whose_strokes_are_paler_are_one_piece() -> None:
     pieces = _draw((20, 38, "illumination", 16, "#003366"), (104, 38, "MMWWMM", 16, "#003366"))
     assert len(pieces) == 1
+
+
+def test_paler_words_in_a_line_are_pieces_of_their_own_wherever_they_stand() -> None:
+    dark, pale = "#2e2e2e", "#7a7a7a"
+    words = [
+        (20, "Why not", dark),
+        (82, "write words", pale),
+        (176, "or could you", dark),
+        (274, "submit events", pale),
+    ]
+    pieces = _draw(*((x, 38, text, 16, colour) for x, text, colour in words))
+    assert [round(piece.x / 10) for piece in pieces] == [2, 8, 18, 27]

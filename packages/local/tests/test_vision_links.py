@@ -1,5 +1,6 @@
 """Links and cards as a reader knows them: by their place on the page and by what is around them."""
 
+import re
 from itertools import product
 
 from heald_local.arrange.page import arrange
@@ -106,6 +107,13 @@ def test_names_below_photographs_are_links_and_cards_are_one_grid() -> None:
     assert grids
 
 
+def test_the_empty_boxes_of_a_gallery_are_links_also_where_a_row_is_taller() -> None:
+    boxes = [box(80 + 200 * at, 240 + 300 * row, 190, 280 + 20 * row, "#eeeeee") for row in (0, 1) for at in range(4)]
+    page = seen(*_top(), *boxes, height=960)
+    labels = {dict(node.attributes).get("aria-label") for node in _nodes(page) if node.tag == "a"}
+    assert {f"Picture {number}" for number in range(1, 9)} <= labels
+
+
 def test_a_box_around_a_link_is_the_link_itself() -> None:
     pill = [box(80, 240, 70, 24, "#dbeafe", radius=12), text(92, 244, "Design", 12, colour="#1d4ed8")]
     (link,) = [
@@ -135,6 +143,7 @@ def test_the_column_of_a_page_stays_in_the_middle_of_wider_screens() -> None:
 def test_a_line_of_words_with_bars_between_them_is_a_menu() -> None:
     page = seen(*_top(), text(80, 300, "Tides | Harbour news | Contact", 15), text(80, 360, LONG.format(1), 16))
     assert {"Tides", "Harbour news", "Contact"} <= _links(page)
+    assert re.search(r">Tides</a> \| <a[^>]*>Harbour news</a> \| <a", str(write_files(arrange(page))["index.html"]))
     address = seen(*_top(), text(80, 300, "4 Quay | Tel 555 010 | Open", 15), text(80, 360, LONG.format(1), 16))
     assert not {"4 Quay", "Open"} & _links(address)
 

@@ -64,8 +64,11 @@ def test_an_overlooked_space_is_found_in_the_ink() -> None:
     text, whole = "©2026 Plotline", ink.rect.w + 2 * margin
     middles = [drawn.advance("© 2026 Plotline"[: at + (2 if at else 1)]) * 18 - 4 for at in range(len(text))]
     reading = OcrResult(text, 0.9, (0.9,) * len(text), tuple((middle + margin) / whole for middle in middles))
-    assert insert_spaces(ink, reading) == "© 2026 Plotline"
-    assert insert_spaces(ink, OcrResult(text, 0.9, (), ())) == text
+    spaced = insert_spaces(ink, reading)
+    assert spaced.text == "© 2026 Plotline"
+    assert len(spaced.places) == len(spaced.letter_sure) == len(spaced.text)
+    assert sorted(spaced.places) == list(spaced.places)
+    assert insert_spaces(ink, OcrResult(text, 0.9, (), ())).text == text
 
 
 @fonts_needed

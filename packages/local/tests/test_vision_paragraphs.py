@@ -155,6 +155,27 @@ def test_short_lines_coloured_lines_and_cells_of_a_table_are_texts_of_their_own(
     assert len(group_paragraphs([*_lines(POEM), *cells])) > 3
 
 
+def test_lines_far_apart_that_begin_alike_and_end_no_sentence_are_texts_of_their_own() -> None:
+    menu = ("harbour", "boats of town", "training courses", "brochures")
+    assert len(group_paragraphs(_lines(menu, pitch=26))) == 4
+    assert len(group_paragraphs(_lines(menu, pitch=20))) < 4
+    titles = (
+        "Tap into the power of the harbour of the town",
+        "Enhancing your boats for all rivers",
+        "Reading old maps",
+    )
+    assert len(group_paragraphs(_lines(titles, pitch=25))) == 3
+    assert len(group_paragraphs(_lines((*titles[:2], "of the old town"), pitch=25))) < 3
+
+
+def test_a_baseline_that_is_a_pixel_off_does_not_end_a_paragraph() -> None:
+    lines = _lines(
+        ("The boats of the harbour leave at noon, and", "nobody has seen them return before the", "evening.")
+    )
+    moved = [lines[0], replace(lines[1], baseline=lines[1].baseline - 1), lines[2]]
+    assert len(group_paragraphs(moved)) == 1
+
+
 def test_a_picture_before_a_line_begins_an_item() -> None:
     lines = _lines(POEM)
     ticks = [replace(tick, colour="#14b8a6") for tick in _bullets(300, 324, 348)]

@@ -1,11 +1,13 @@
 """Sentences in several styles, links, forms, captions and layers: what arranged parts become."""
 
+import re
 from dataclasses import replace
 
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, walk_nodes
 from heald_local.write.stacks import STACKS, write_files
 from heald_pictures.elements import Detection, TextElement
+from heald_pictures.fonts import face
 from vision_pages import box, picture, seen, text
 
 
@@ -42,6 +44,81 @@ def test_a_link_that_hardly_differs_from_the_words_around_it_is_underlined() -> 
         [link] = [node for node in walk_nodes(arrange(page).body) if node.tag == "a"]
         underlined[colour] = ("text-decoration", "underline") in link.style
     assert underlined == {"#be123c": True, "#60a5fa": False}
+
+
+def _as_code(element: TextElement, size: float = 14.4) -> TextElement:
+    """The same place in a typeface for code."""
+    style = replace(element.style, family="mono", size=size, colour="#be185d")
+    width = face("mono").advance(element.text) * size
+    line = replace(element.lines[0], style=style, rect=replace(element.lines[0].rect, w=width))
+    return replace(element, lines=(line,), style=style, rect=replace(element.rect, w=width))
+
+
+def _with_code(y: float, before: str, code: str, after: str, gap: float = 10.0) -> list[TextElement]:
+    first = text(80, y, before)
+    middle = _as_code(text(first.rect.right + 10, y, code))
+    return [first, middle, text(middle.rect.right + gap, y, after)]
+
+
+def test_code_with_room_around_it_is_part_of_its_sentence() -> None:
+    page = seen(
+        text(80, 60, "Welcome", 36, 700), *_with_code(300, "Harbours call", "berth.open()", "before a boat leaves")
+    )
+    html = re.sub(r' class="[^"]*"', "", str(write_files(arrange(page))["index.html"]))
+    assert "<p>Harbours call <code>berth.open()</code> before a boat leaves</p>" in html
+    [code] = [node for node in walk_nodes(arrange(page).body) if node.tag == "code"]
+    assert dict(code.style)["font-size"] == "14.4px"
+    assert dict(code.style)["padding"] == "0 5.7px"
+
+
+def test_a_value_in_a_typeface_for_code_far_from_its_name_stays_apart() -> None:
+    name, value = text(80, 300, "Harbour"), _as_code(text(200, 300, "hb-204"))
+    assert "code" not in _tags(seen(text(80, 60, "Welcome", 36, 700), name, value))
+
+
+def test_a_paragraph_with_code_is_one_text_even_where_a_line_begins_with_code() -> None:
+    rows = _with_code(300, "Passing a number to the harbour of", "berth.open()", "gives the boat a place")
+    code = _as_code(text(84, 322, "boat.leave()"))
+    below = text(code.rect.right + 10, 322, "frees it again at the end of a long season on the water.")
+    page = seen(text(80, 60, "Welcome", 36, 700), *rows, code, below)
+    [paragraph] = [
+        node for node in walk_nodes(arrange(page).body) if any(child.tag == "code" for child in node.children)
+    ]
+    assert [child.lines[0] for child in paragraph.children if child.tag == "code"] == ["berth.open()", "boat.leave()"]
+
+
+def test_words_over_a_paragraph_that_are_not_its_own_keep_its_lines_apart() -> None:
+    rows = _with_code(300, "Passing a number to the harbour of", "berth.open()", "gives the boat")
+    stray = text(rows[-1].rect.right + 60, 300, "a place", 22)
+    code = _as_code(text(84, 322, "boat.leave()"))
+    below = text(code.rect.right + 10, 322, "frees it again at the end of a long season on the water, or later on.")
+    page = seen(text(80, 60, "Welcome", 36, 700), *rows, stray, code, below)
+    assert max(sum(child.tag == "code" for child in node.children) for node in walk_nodes(arrange(page).body)) == 1
+
+
+def _signed_rows(sign: str = "/", gap: float = 4.0) -> list[TextElement]:
+    """Two rows of links with signs between them, some of which were read together with the links around them."""
+    rows = (
+        ("Harbour news", sign, "Boats", sign, f"Berths {sign} Prices {sign} About the harbour"),
+        (f"{sign} Contact",),
+    )
+    parts: list[TextElement] = []
+    for number, row in enumerate(rows):
+        x = 80.0
+        for words in row:
+            parts.append(text(x, 400 + 22 * number, words, colour="#333333" if words == sign else "#1d6fb8"))
+            x = parts[-1].rect.right + gap
+    return parts
+
+
+def test_links_with_a_sign_between_them_are_links_of_one_paragraph_in_the_colour_of_the_sign() -> None:
+    page = seen(text(80, 60, "Welcome", 36, 700), *_signed_rows())
+    nodes = walk_nodes(arrange(page).body)
+    [paragraph] = [node for node in nodes if sum(child.tag == "a" for child in node.children) > 2]
+    links = [child.lines[0] for child in paragraph.children if child.tag == "a"]
+    assert links == ["Harbour news", "Boats", "Berths", "Prices", "About the harbour", "Contact"]
+    assert dict(paragraph.style)["color"] == "#333333"
+    assert {child.tag for child in paragraph.children} == {"", "a"}
 
 
 def test_words_far_from_each_other_stay_apart() -> None:

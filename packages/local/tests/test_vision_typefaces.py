@@ -114,6 +114,8 @@ def test_a_line_keeps_a_family_that_other_lines_of_the_page_have_for_certain() -
     assert [line.style.family for line in unified[-3:]] == ["serif", "serif", "sans"]
     alone = unify_typefaces([*others, replace(sure, text="Inn"), alike])
     assert alone[-1].style.family == "sans"
+    prose = [_line(32, 400 + 24 * at, "Boats of the harbour leave at noon", 15, likeness=0.97) for at in range(20)]
+    assert unify_typefaces([*prose, sure, alike])[-1].style.family == "sans"
 
 
 def test_the_letters_of_an_index_get_one_style_and_keep_their_colours() -> None:

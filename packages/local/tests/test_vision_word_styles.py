@@ -1,5 +1,7 @@
 """Words of several styles in one line, letters with a shadow, and lines that are set without space."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -62,6 +64,14 @@ def test_bold_words_in_a_line_are_runs_of_their_own() -> None:
         ("Harbour Clients", True),
         ("and select a berth", False),
     ]
+
+
+def test_a_line_of_several_styles_is_split_in_the_family_of_the_page_where_another_one_resembles_it() -> None:
+    ink, reading = _line(("Go to the page of", REGULAR), ("Harbour Clients", BOLD), ("and select a berth", REGULAR))
+    narrow = replace(fit_faces(ink, reading.text, [REGULAR])[0], face=face("serif", bold=True), likeness=0.7)
+    drafts = split_by_style(ink, reading, narrow, [REGULAR, BOLD])
+    assert drafts is not None
+    assert [draft_fit.face for *_, draft_fit in drafts] == [REGULAR, BOLD, REGULAR]
 
 
 @pytest.mark.parametrize("style", [REGULAR, BOLD])

@@ -195,17 +195,23 @@ def _split_line(text: TextElement, items: Sequence[str], links: Sequence[str]) -
     line = text.lines[0]
     rest, at = line.text.strip(), line.rect.x
     drawn = face(text.style.family, text.style.weight >= 600, text.style.italic)
+
+    def width(words: str) -> float:
+        return drawn.advance(words) * text.style.size + text.style.spacing * len(words)
+
+    def add(words: str, linked: bool) -> None:
+        named = words.strip()
+        if named:
+            left = at + width(words[: words.index(named)])
+            runs.append(_run(line, text, Rect(left, line.rect.y, width(named), line.rect.h), named, linked))
+
     for item in items:
         before, _, rest = rest.partition(item)
-        for words in (before, item):
-            wide = drawn.advance(words) * text.style.size + text.style.spacing * len(words)
-            linked = words is item and item in links
-            if words.strip():
-                runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), words.strip(), linked))
-            at += wide
-    if rest.strip():
-        wide = drawn.advance(rest) * text.style.size + text.style.spacing * len(rest)
-        runs.append(_run(line, text, Rect(at, line.rect.y, wide, line.rect.h), rest.strip(), linked=False))
+        add(before, linked=False)
+        at += width(before)
+        add(item, linked=item in links)
+        at += width(item)
+    add(rest, linked=False)
     return runs
 
 

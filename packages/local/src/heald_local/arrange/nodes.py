@@ -7,12 +7,12 @@ from statistics import median
 
 from heald_local.arrange.code_blocks import code_node
 from heald_local.arrange.part import Part
-from heald_local.arrange.phrases import run_spaces, run_tag
+from heald_local.arrange.phrases import code_room, is_code, run_spaces, run_tag
 from heald_local.page import Node, Style
 from heald_local.see.paragraphs import wrapped_lines
 from heald_pictures.colours import contrast
 from heald_pictures.elements import Box, Control, Family, Shape, TextElement, TextStyle
-from heald_pictures.fonts import FONT_STACKS
+from heald_pictures.fonts import FONT_STACKS, face
 
 _LEAST_CONTRAST = 3.0  # of a link and the words around it, which WCAG 2 asks for where nothing else marks it
 
@@ -156,11 +156,20 @@ def _snap_spacing(spacing: float, letters: int) -> float:
 def _run_nodes(part: Part, base: TextStyle) -> tuple[Node, ...]:
     """Make the nodes within a sentence: plain words have no tag, others an inline one with what differs."""
     nodes: list[Node] = []
-    for space, child in zip(run_spaces(part), part.children, strict=True):
+    texts = [None, *(child.text for child in part.children), None]
+    for at, (space, child) in enumerate(zip(run_spaces(part), part.children, strict=True)):
         assert child.text is not None
         style = child.text.style
         tag = "a" if child.tag == "a" else run_tag(style, base)
         sheet = Declarations()
+        if tag and is_code(style) and not is_code(base):
+            size = style.size + style.spacing / face(style.family).advance("0")  # its letters are equally wide
+            sheet["font-family"], sheet["font-size"] = FONT_STACKS[style.family], f"{round(size, 1):g}px"
+            sheet["line-height"] = "1"
+            before, after = code_room(texts[at], child.text, texts[at + 2])
+            if max(before, after) >= 1:
+                right, left = length(after), length(before)
+                sheet["padding"] = f"0 {right}" if right == left else f"0 {right} 0 {left}"
         if tag and style.colour != base.colour:
             sheet["color"] = style.colour
         if tag and style.weight != base.weight:

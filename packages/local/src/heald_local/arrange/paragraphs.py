@@ -6,20 +6,27 @@ A link or a bold word cuts a line into pieces. A paragraph of such lines is one 
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from heald_local.arrange.numbering import number_items
-from heald_local.arrange.phrases import continues_line, space_between
-from heald_local.see.paragraphs import as_text, ends_early, first_word, same_style, wrap_width
+from heald_local.arrange.phrases import continues_line, is_code, space_between
+from heald_local.see.font_weights import LEAST_BOLD
+from heald_local.see.paragraphs import SAME_PITCH, as_text, ends_early, first_word, same_style, wrap_width
 from heald_pictures.colours import colour_distance
-from heald_pictures.elements import Detection, PictureElement, TextElement, TextLine
+from heald_pictures.elements import Detection, PictureElement, TextElement, TextLine, TextStyle
+from heald_pictures.fonts import face
 from heald_pictures.rect import Rect, hull
 
 _EDGE = 2.5  # pixels by which the lines of a paragraph, or the bullets of a list, may begin apart
+_CODE_EDGE = 6.0  # the same where one line begins with code, which has room around it
 _TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
 _SMALLEST_DOT, _LARGEST_DOT = 4.0, 11.0
 _NEAREST, _FARTHEST = 3.0, 30.0  # pixels between a bullet and its line
 _FEWEST_DOTS = 2
 _OTHER_COLOUR = 64  # levels by which a bullet of a colour of its own differs from its line
+_FEWEST_SIGNS = 2  # between the words of a paragraph of links
+_FEWEST_PIECES, _UNREAD = 3, 1.2  # of a row, in which a word of so many ems may not have been read
+_COVERED = 0.5  # of another line, which lies within a paragraph
 _TALLEST_MARK = 2.5  # ems of a picture or a box that begins an item
 
 Row = tuple[TextLine, ...]
@@ -50,12 +57,32 @@ def _find_rows(texts: Sequence[TextElement]) -> list[Row]:
     lines = sorted((line for text in texts for line in text.lines), key=lambda line: (line.baseline, line.rect.x))
     rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda piece: piece.rect.x):
-        home = next((row for row in rows if continues_line(row[-1], line)), None)
+        home = next((row for row in rows if continues_line(row[-1], line, is_sentence=len(row) > 1)), None)
         if home is None:
             rows.append([line])
         else:
             home.append(line)
-    return [tuple(row) for row in rows]
+    return [tuple(row) for row in _join_rows(rows)]
+
+
+def _join_rows(rows: Sequence[list[TextLine]]) -> list[list[TextLine]]:
+    """Join the parts of a row of several pieces where a word or sign between them was not read."""
+    joined: list[list[TextLine]] = []
+    for row in sorted(rows, key=lambda candidate: candidate[0].rect.x):
+        before = next((other for other in joined if _goes_on(other, row)), None)
+        if before is None:
+            joined.append(row)
+        else:
+            before += row
+    return joined
+
+
+def _goes_on(row: Sequence[TextLine], following: Sequence[TextLine]) -> bool:
+    last, line = row[-1], following[0]
+    if max(len(row), len(following)) < _FEWEST_PIECES or not same_style(last.style, line.style):
+        return False
+    gap = line.rect.x - last.rect.right
+    return abs(last.baseline - line.baseline) <= 1 and 0 < gap <= _UNREAD * line.style.size
 
 
 def _base(row: Row) -> TextLine:
@@ -65,9 +92,10 @@ def _base(row: Row) -> TextLine:
 def _follows(group: Sequence[Row], row: Row) -> bool:
     last, size = group[-1], group[-1][0].style.size
     pitch = row[0].baseline - last[0].baseline
-    if not _TIGHTEST * size <= pitch <= _LOOSEST * size or abs(row[0].rect.x - last[0].rect.x) > _EDGE:
+    edge = _CODE_EDGE if is_code(row[0].style) != is_code(last[0].style) else _EDGE
+    if not _TIGHTEST * size <= pitch <= _LOOSEST * size or abs(row[0].rect.x - last[0].rect.x) > edge:
         return False
-    if len(group) > 1 and abs(pitch - (last[0].baseline - group[-2][0].baseline)) > 1.6:
+    if len(group) > 1 and abs(pitch - (last[0].baseline - group[-2][0].baseline)) > SAME_PITCH:
         return False
     return any(same_style(upper.style, lower.style) for upper in last for lower in row)
 
@@ -91,9 +119,11 @@ def _replace_rows(texts: list[TextElement], rows: Sequence[Row]) -> list[TextEle
     least, most = wrap_width(made)
     if least + 1 >= most:
         return texts
+    if any(_lies_within(line, made) for text in texts for line in text.lines if not _is_any(line, pieces)):
+        return texts  # words that were not recognised as its own would lie over it
     remaining: list[TextElement] = []
     for text in texts:
-        rest = [line for line in text.lines if not any(line is piece for piece in pieces)]
+        rest = [line for line in text.lines if not _is_any(line, pieces)]
         if len(rest) == len(text.lines):
             remaining.append(text)
         elif rest:
@@ -101,8 +131,16 @@ def _replace_rows(texts: list[TextElement], rows: Sequence[Row]) -> list[TextEle
     return sorted([*remaining, made], key=lambda text: (text.rect.y, text.rect.x))
 
 
+def _is_any(line: TextLine, pieces: Sequence[TextLine]) -> bool:
+    return any(line is piece for piece in pieces)
+
+
+def _lies_within(line: TextLine, text: TextElement) -> bool:
+    return hull(own.ink for own in text.lines).common(line.ink) > _COVERED * line.ink.area
+
+
 def _paragraph(rows: Sequence[Row]) -> TextElement:
-    base = max((line for row in rows for line in row), key=lambda line: _measure_style(rows, line)).style
+    base = _sign_style(rows) or max((line for row in rows for line in row), key=partial(_measure_style, rows)).style
     lines: list[TextLine] = []
     for row in rows:
         words = row[0].text
@@ -111,13 +149,52 @@ def _paragraph(rows: Sequence[Row]) -> TextElement:
         around, ink = hull(line.rect for line in row), hull(line.ink for line in row)
         lines.append(replace(_base(row), text=words, rect=around, ink=ink, style=base))
     runs: list[list[TextLine]] = []
-    for line in (line for row in rows for line in row):
+    for line in _split_at_signs([line for row in rows for line in row]):
         if runs and same_style(runs[-1][-1].style, line.style) and runs[-1][-1].style.underline == line.style.underline:
             runs[-1].append(line)
         else:
             runs.append([line])
     styled_runs = tuple(TextElement(tuple(run), run[0].rect, run[0].style, "left", run[0].rect.h) for run in runs)
     return replace(as_text(lines), runs=styled_runs)
+
+
+def _sign_style(rows: Sequence[Row]) -> TextStyle | None:
+    """Return the style of the signs between words that all have another one, such as links: it is the paragraph's."""
+    pieces = [line for row in rows for line in row]
+    signs = [piece.style for piece in pieces if _is_sign(piece)]
+    words = [piece.style for piece in pieces if not _is_sign(piece)]
+    if len(signs) < _FEWEST_SIGNS or not all(same_style(words[0], style) for style in words):
+        return None
+    sign = max(signs, key=signs.count)
+    return None if sign.colour == words[0].colour else replace(words[0], colour=sign.colour, underline=False)
+
+
+def _is_sign(piece: TextLine) -> bool:
+    return len(piece.text) == 1 and not piece.text.isalnum()
+
+
+def _split_at_signs(pieces: Sequence[TextLine]) -> list[TextLine]:
+    """Split pieces at the sign that stands between others of them, such as the slash between links."""
+    signs = {piece.text: piece.style for piece in pieces if _is_sign(piece)}
+    split: list[TextLine] = []
+    for piece in pieces:
+        sign = next((sign for sign in signs if sign in piece.text.split()), "")
+        split += _cut_at_sign(piece, sign, signs[sign]) if sign and piece.text != sign else [piece]
+    return split
+
+
+def _cut_at_sign(piece: TextLine, sign: str, style: TextStyle) -> list[TextLine]:
+    groups = [(is_sign, " ".join(words)) for is_sign, words in itertools.groupby(piece.text.split(), sign.__eq__)]
+    drawn = face(piece.style.family, piece.style.weight >= LEAST_BOLD, piece.style.italic)
+    scale = piece.rect.w / max(drawn.advance(piece.text), drawn.advance(sign))
+    cut: list[TextLine] = []
+    before = ""
+    for is_sign, words in groups:
+        left, width = piece.rect.x + scale * drawn.advance(before), scale * drawn.advance(words)
+        rect, ink = replace(piece.rect, x=left, w=width), replace(piece.ink, x=left, w=width)
+        cut.append(replace(piece, text=words, rect=rect, ink=ink, style=style if is_sign else piece.style))
+        before += f"{words} "
+    return cut
 
 
 def _measure_style(rows: Sequence[Row], line: TextLine) -> int:

@@ -86,12 +86,16 @@ def _link(part: Part, title: str, around: _PageLinks) -> Part:
 
 
 def _find_alike(part: Part) -> list[Part]:
-    """Return the boxes of one size that are all of a row or grid, as thumbnails and the signs of networks are."""
+    """Return the boxes of one size that are all of a row or grid, as thumbnails and the signs of networks are.
+
+    Those of a grid may differ in height from row to row.
+    """
     boxes = [child for child in part.children if _is_empty(child)]
     if part.kind not in ("row", "grid") or len(boxes) < len(part.children) or len(boxes) < _FEWEST_ALIKE:
         return []
     first = boxes[0].rect
-    is_even = all(abs(box.rect.w - first.w) <= 1 and abs(box.rect.h - first.h) <= 1 for box in boxes)
+    is_wide = all(abs(box.rect.w - first.w) <= 1 for box in boxes)
+    is_even = is_wide and (part.kind == "grid" or all(abs(box.rect.h - first.h) <= 1 for box in boxes))
     return boxes if is_even and first.w <= _WIDEST_ALIKE and min(first.w, first.h) >= _SMALLEST_ALIKE else []
 
 

@@ -258,7 +258,10 @@ def _assign_text(part: Part, roles: _Roles) -> Part:
     is_link = is_link or (was_link and id(part) not in roles.plain)
     plain = tuple(pair for pair in part.attributes if pair[0] != "href")
     href = (("href", "#"),) if is_link else ()
-    children = tuple(replace(run, tag="a") if is_whole or id(run) in roles.links else run for run in part.children)
+    children = tuple(
+        replace(run, tag="a") if (is_whole and not _is_sign(run)) or id(run) in roles.links else run
+        for run in part.children
+    )
     text = replace(part, children=children, attributes=(*href, *plain))
     if level is not None:
         name = "title" if level == 1 else "heading"
@@ -272,6 +275,11 @@ def _assign_text(part: Part, roles: _Roles) -> Part:
     if tag != "li":
         return made
     return Part("stack", part.rect, (replace(made, attributes=href),), tag="li", name="item", attributes=plain)
+
+
+def _is_sign(run: Part) -> bool:
+    """Whether a run is a sign between others, such as the slash between links."""
+    return run.text is not None and not any(letter.isalnum() for letter in run.text.text)
 
 
 def _mark_navs(part: Part, inside: bool) -> Part:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ CENTRED = 2  # pixels by which the middles of such texts may differ, doubled
 HUE, HUE_STRONG, STRONG = 0.94, 0.975, 160.0  # the least likeness of one colour; more where both stand out this much
 OFF_COLOUR = 40.0  # levels by which a word is off the other's colour at any strength; `ink` calls 48 a second colour
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
+TWO_SHADES, FEWEST_SHADED = 0.8, 2  # the same where shades alternate, and the words of each
 
 
 def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequence[Box] = ()) -> list[Ink]:
@@ -242,7 +244,37 @@ def _split_by_shade(
             between = range(words.index(wide_words[at - 1][0]) + 1, words.index(wide_words[at][0]) + 1)
             cut = next(number for number in between if (strengths[number] > middle) == (dark is behind))
             return [(ends[0], words[cut - 1][1]), (words[cut][0], ends[1])]
-    return [ends]
+    return _split_at_shades(words, strengths, [word for word, _ in wide_words], ends)
+
+
+def _split_at_shades(
+    words: list[tuple[int, int]], strengths: list[float], wide_words: list[tuple[int, int]], ends: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Split at every change between two clear shades, such as around paler links in a sentence.
+
+    A narrow word that is pale may have either shade; it has that of the word before, or else of the one behind.
+    """
+    by_word = dict(zip(words, strengths, strict=True))
+    ordered = sorted(by_word[word] for word in wide_words)
+    steps = [(paler / darker, at) for at, (paler, darker) in enumerate(pairwise(ordered), start=1) if darker]
+    step, at = min(steps, default=(1.0, 0))
+    pale, dark = ordered[:at], ordered[at:]
+    if step >= TWO_SHADES or min(len(pale), len(dark)) < FEWEST_SHADED:
+        return [ends]
+    if min(pale) <= EVEN * max(pale) or min(dark) <= EVEN * max(dark):
+        return [ends]
+    middle = (pale[-1] + dark[0]) / 2
+    wide = set(wide_words)
+    shades: list[bool] = []
+    for number, word in enumerate(words):
+        is_dark = by_word[word] > middle
+        if not is_dark and word not in wide and shades and shades[-1]:
+            following = next((later for later in words[number + 1 :] if later in wide), None)
+            is_dark = following is None or by_word[following] > middle
+        shades.append(is_dark)
+    cuts = [number for number in range(1, len(words)) if shades[number] != shades[number - 1]]
+    starts = [ends[0], *(words[cut][0] for cut in cuts)]
+    return list(zip(starts, [*(words[cut - 1][1] for cut in cuts), ends[1]], strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,18 +17,20 @@ TIGHTEST, LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
 WIDE_PITCH, WIDE_LETTERS = 1.95, 10  # the same for wide letters, whose paragraphs are looser
 LIST_PITCH, LIST_LETTERS = 1.78, 28  # short lines that are farther apart are a list, such as links
 SLACK = 2.5  # pixels by which the edges of a paragraph's lines differ
-SAME_PITCH, SAME_PITCH_SHARE = 1.6, 0.06  # pixels, and ems, by which the distances of its lines differ
+SAME_PITCH, SAME_PITCH_SHARE = 2.0, 0.06  # pixels, and ems, by which the distances of its lines differ
 SAME_SIZE = 0.35  # pixels of type
 FEWEST_ITEMS, MOST_WORDS = 3, 5  # lines of a list, and words of each
 FEW_WORDS = 3  # of each line of a longer or looser list, whose lines need not leave room
 LOOSE_ITEMS = 1.45  # ems between the lines of a list that has no more than the fewest
 CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
+SENTENCE_END = "!?)”"  # further ends of a sentence
 LONG_LINE = 24  # letters of a line that is part of a text, on the mean, rather than the name of a link
 PROSE_PITCH = 1.75  # ems between the lines of a text with line breaks, at most
 COLOURLESS = 48  # levels by which the channels of a colour differ that most texts have, and few links
 NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s|[-–•*]\s")  # the beginning of an item of a list
 SAME_ROW, CELL_GAP = 1.5, 1.5  # pixels by which the baselines of a row of cells differ, and ems between two of them
 IN_TABLE = 0.5  # the part of the lines that have another text on their row from which on they are cells
+CODE = frozenset({"mono", "code"})  # families whose lines are seldom names
 TITLE, TITLE_PITCH = 24, 1.4  # pixels of type, and ems between lines, of a title: it is wrapped to look well
 
 
@@ -86,6 +88,8 @@ def _parts(group: list[TextLine], lines: Sequence[TextLine]) -> list[list[TextLi
     """Split a group after each line on which the next word would have fitted; prose with line breaks stays one."""
     if len(group) == 1:
         return [group]
+    if _are_titles(group):
+        return [[line] for line in group]
     if _is_prose(group, lines):
         return [group]
     if _are_items(group):
@@ -138,6 +142,9 @@ def _are_items(group: Sequence[TextLine]) -> bool:
     pitch = group[1].baseline - group[0].baseline
     is_loose = len(group) > FEWEST_ITEMS or pitch >= LOOSE_ITEMS * group[0].style.size
     is_short = is_loose and all(line.text.count(" ") < FEW_WORDS for line in group)
+    is_far = pitch >= LOOSE_ITEMS * group[0].style.size and group[0].style.family not in CODE
+    if is_short and is_far and all(_is_small(line.text.strip()) for line in group):
+        return True  # a menu without capitals: a paragraph begins with one
     return (has_room or is_short) and all(_is_item(line.text.strip()) for line in group)
 
 
@@ -146,6 +153,22 @@ def _is_item(text: str) -> bool:
     if text.isupper() or text[-1] in CONTINUED or text.count(" ") >= MOST_WORDS:
         return False
     return text[0].isupper() or text[0].isdigit()
+
+
+def _are_titles(group: Sequence[TextLine]) -> bool:
+    """Whether lines far apart are a list of titles: each begins with a capital, and none ends like a sentence."""
+    style = group[0].style
+    pitch = group[1].baseline - group[0].baseline
+    if len(group) < FEWEST_ITEMS or style.size >= TITLE or pitch < LOOSE_ITEMS * style.size or style.family in CODE:
+        return False
+    lines = [line.text.strip() for line in group]
+    starts = all(text[0].isupper() or text[0].isdigit() for text in lines)
+    return starts and not any(text.isupper() or text[-1] in CONTINUED or text[-1] in SENTENCE_END for text in lines)
+
+
+def _is_small(text: str) -> bool:
+    """Whether a line begins with a small letter and does not end like a part of a sentence."""
+    return text[0].islower() and text[-1] not in CONTINUED
 
 
 def first_word(line: TextLine) -> float:

@@ -83,7 +83,7 @@ def _crop(clean: Pixels, rect: Rect) -> Pixels:
 def _words(rest: Mask, rect: Rect, reading: OcrResult) -> str:
     """Return the text of a line, with spaces where there are gaps."""
     cover = rest[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)].astype(np.float32)
-    return " ".join(insert_spaces(Ink(rect, cover, WHITE, BLACK), reading).split())
+    return " ".join(insert_spaces(Ink(rect, cover, WHITE, BLACK), reading).text.split())
 
 
 def _is_read(reading: OcrResult) -> bool:

@@ -91,7 +91,7 @@ def style_lines(
             reading, fit = _try_dashes(ink, reading, fit, favourites)
             reading, fit = _try_zeros(ink, reading, fit, favourites)
             reading, fit = _try_edge(ink, reading, fit, favourites)
-        runs = split_by_style(ink, reading, fit) if fit is not None else None
+        runs = split_by_style(ink, reading, fit, favourites) if fit is not None else None
         if runs is not None:
             drafts += runs
             continue
@@ -169,13 +169,13 @@ def _try_spaces(
     ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
 ) -> tuple[OcrResult, Fit | None]:
     """Insert spaces at gaps of the ink if that looks better: the network misses some."""
-    text = insert_spaces(ink, reading)
-    if text == reading.text:
+    spaced = insert_spaces(ink, reading)
+    if spaced.text == reading.text:
         return reading, fit
-    spaced_fit = best_fit(ink, text, favourites)
+    spaced_fit = best_fit(ink, spaced.text.strip(), favourites)
     if spaced_fit is None or (fit is not None and spaced_fit.likeness < fit.likeness + BETTER_SPACES):
         return reading, fit
-    return replace(reading, text=text), spaced_fit
+    return spaced, spaced_fit
 
 
 def _try_dashes(
@@ -225,22 +225,24 @@ def _try_edge(
     return shorter, edge_fit
 
 
-def insert_spaces(ink: Ink, reading: OcrResult) -> str:
-    """Return the text of a line with spaces where its ink has wide gaps."""
+def insert_spaces(ink: Ink, reading: OcrResult) -> OcrResult:
+    """Return the reading of a line with spaces where its ink has wide gaps."""
     if len(reading.places) != len(reading.text):
-        return reading.text
+        return reading
     height = ink.cover.shape[0]
     filled = np.flatnonzero(ink.cover.max(axis=0) > INKED)
     wide = np.flatnonzero(np.diff(filled) > max(WIDE_GAP * height, LEAST_GAP))
     gaps = [float(filled[at] + filled[at + 1]) / 2 for at in wide]
-    letters = list(reading.text)
-    places = reading.columns(ink.rect)
+    letters, places, sure = list(reading.text), list(reading.places), list(reading.letter_sure)
+    columns = reading.columns(ink.rect)
     for gap in reversed(gaps):
-        after = next((number for number, place in enumerate(places) if place > gap), len(letters))
+        after = next((number for number, column in enumerate(columns) if column > gap), len(letters))
         if 0 < after < len(letters) and " " not in letters[after - 1 : after + 1]:
             letters.insert(after, " ")
-            places.insert(after, gap)
-    return "".join(letters).strip()
+            places.insert(after, (places[after - 1] + places[after]) / 2)
+            columns.insert(after, gap)
+            sure.insert(after, 1.0)
+    return replace(reading, text="".join(letters), places=tuple(places), letter_sure=tuple(sure))
 
 
 def _is_legible(reading: OcrResult) -> bool:

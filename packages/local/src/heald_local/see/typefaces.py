@@ -15,7 +15,7 @@ from heald_pictures.fonts import SPECIAL, face
 from heald_pictures.rect import Rect
 
 CERTAIN = 0.93  # likeness from which on a line is in the installed font that was found
-_ALIKE, _FEWEST_LETTERS = 0.8, 12
+_ALIKE, _FEWEST_LETTERS, _LEAST_PRESENT = 0.8, 12, 0.04
 """Likeness from which on a line keeps a family that the page has for certain, and the letters that show it."""
 _FEWEST_IN_ROW, _LETTER_GAP = 4, 4.5  # letters of a row, and heights between two of them
 _LETTER_ROUND = 0.6  # pixels by which the size of such letters is rounded: their heights are whole pixels
@@ -217,7 +217,8 @@ def _certain_families(lines: Sequence[TextLine]) -> frozenset[Family]:
     for line in lines:
         if line.likeness >= CERTAIN:
             letters[line.style.family] += len(line.text)
-    return frozenset(family for family, count in letters.items() if count >= _FEWEST_LETTERS)
+    fewest = max(_FEWEST_LETTERS, _LEAST_PRESENT * letters.total())
+    return frozenset(family for family, count in letters.items() if count >= fewest)
 
 
 def _with_family(line: TextLine, family: Family | None, present: frozenset[Family]) -> TextLine:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
+from statistics import median
 
 import numpy as np
 
@@ -11,14 +12,16 @@ from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import FAINT, Ink
 from heald_local.see.line_icons import Draft, crop_ink
 from heald_local.see.ocr import OcrResult
+from heald_pictures.elements import Family
 from heald_pictures.fonts import Face, faces, needs_wide
 from heald_pictures.rect import spanning
 
 DOUBTFUL = 0.93  # a line that looks less like its letters may have words in other styles, or another weight
 FEWEST_LETTERS = 2  # of a word that shows its style
 FEWEST_STYLED = 4  # letters of a run in another style than the line
-CLEAR_WORD = 0.9  # likeness of a word that shows its style
-CLEARLY = 0.04  # likeness by which the style of a word must be better than that of its line
+FEWEST = 4  # letters of a word; longer ones show the size and, less clearly, the style
+CLEAR_WORD, LIKELY_WORD = 0.9, 0.84  # likeness of a word that shows its style, and of a long one that does
+CLEARLY, FAR_BETTER = 0.04, 0.1  # likeness by which the style of such a word must be better than that of its line
 BETTER = 0.03  # likeness by which the runs must be better than the line as a whole, on average
 LEAST_GAP = 2  # pixels between two words
 NEAREST = 0.6  # heights of the line by which a gap may be off the place where a space was read
@@ -37,16 +40,43 @@ class _Word:
     end: int
 
 
-def split_by_style(ink: Ink, reading: OcrResult, fit: Fit) -> list[Draft] | None:
-    """Split a line into runs of words of one style; None if all of it has one, or it cannot be told."""
+def split_by_style(ink: Ink, reading: OcrResult, fit: Fit, favourites: Sequence[Face] = ()) -> list[Draft] | None:
+    """Split a line into runs of words of one style; None if all of it has one, or it cannot be told.
+
+    A line of several styles may look most like a family that none of its words has, so that the first of the
+    `favourites` of the page is tried too.
+    """
     text = reading.text.strip()
     if fit.likeness >= DOUBTFUL or " " not in text or needs_wide(text) or ink.underlined:
         return None
     words = _find_words(ink, reading)
     if words is None:
         return None
-    family = [face for face in faces() if face.family == fit.face.family]
-    styles = _even_styles(words, [_style_of(ink, word, fit, family) for word in words], fit.face)
+    best: list[Draft] | None = None
+    least = fit.likeness + BETTER
+    for family in dict.fromkeys((fit.face.family, *(face.family for face in favourites[:1]))):
+        drafts = _split_in_family(ink, reading, words, fit, family)
+        if drafts is not None and (mean := _mean_likeness(drafts)) >= least:
+            best, least = drafts, mean
+    return best
+
+
+def _split_in_family(
+    ink: Ink, reading: OcrResult, words: Sequence[_Word], fit: Fit, family: Family
+) -> list[Draft] | None:
+    """Split a line into runs of one style each in a family; None if its words do not show several."""
+    kin = [face for face in faces() if face.family == family]
+    word_fits = [_fit_word(ink, word, kin) for word in words]
+    if fit.face.family == family:
+        face, size = fit.face, fit.size
+    else:
+        sizes = [fits[0].size for word, fits in zip(words, word_fits, strict=True) if fits and len(word.text) > FEWEST]
+        plain = next((candidate for candidate in kin if not candidate.bold and not candidate.italic), None)
+        if not sizes or plain is None:
+            return None
+        face, size = plain, median(sizes)
+    shown = [_style_of(word, fits, face, size) for word, fits in zip(words, word_fits, strict=True)]
+    styles = _even_styles(words, shown, face)
     if len(set(styles)) < 2:
         return None
     drafts: list[Draft] = []
@@ -54,14 +84,20 @@ def split_by_style(ink: Ink, reading: OcrResult, fit: Fit) -> list[Draft] | None
     for end in range(1, len(words) + 1):
         if end < len(words) and styles[end] is styles[start]:
             continue
-        draft = _fit_run(ink, reading, words[start:end], styles[start], fit)
+        draft = _fit_run(ink, reading, words[start:end], styles[start], size)
         if draft is None:
             return None
         drafts.append(draft)
         start = end
+    return drafts
+
+
+def _mean_likeness(drafts: Sequence[Draft]) -> float:
+    """Return the likeness of runs, each by its letters."""
     letters = [len(draft_reading.text) for _, draft_reading, _ in drafts]
-    mean = sum(count * draft_fit.likeness for count, (_, _, draft_fit) in zip(letters, drafts, strict=True))
-    return drafts if mean / sum(letters) >= fit.likeness + BETTER else None
+    return sum(count * draft_fit.likeness for count, (_, _, draft_fit) in zip(letters, drafts, strict=True)) / sum(
+        letters
+    )
 
 
 def split_at_wide_gaps(ink: Ink, reading: OcrResult) -> list[tuple[Ink, OcrResult]]:
@@ -133,25 +169,37 @@ def _find_words(ink: Ink, reading: OcrResult) -> list[_Word] | None:
     return words if all(word.text for word in words) else None
 
 
-def _style_of(ink: Ink, word: _Word, line: Fit, family: Sequence[Face]) -> Face | None:
-    """Return the face of a word, if it shows one."""
+def _fit_word(ink: Ink, word: _Word, kin: Sequence[Face]) -> list[Fit]:
+    """Fit a word in the faces of a family; none if it is too short to show one."""
     if len(word.text) < FEWEST_LETTERS:
-        return None
+        return []
     alone = _crop(ink, word.start, word.end)
-    fits = fit_faces(alone, word.text, family, spacing=False) if alone is not None else []
-    near = [fit for fit in fits if abs(log(fit.size / line.size)) <= SIZE_APART]
-    if not near or near[0].likeness < CLEAR_WORD:
+    return fit_faces(alone, word.text, kin, spacing=False) if alone is not None else []
+
+
+def _style_of(word: _Word, fits: Sequence[Fit], line: Face, size: float) -> Face | None:
+    """Return the face of a word, if it shows one: it is very like it, or much more so than another."""
+    near = [fit for fit in fits if abs(log(fit.size / size)) <= SIZE_APART]
+    if not near:
         return None
-    same = max((fit.likeness for fit in near if fit.face is line.face), default=0.0)
-    return near[0].face if near[0].likeness >= same + CLEARLY else line.face
+    best = near[0]
+    same = max((fit.likeness for fit in near if fit.face is line), default=0.0)
+    if best.likeness >= CLEAR_WORD:
+        return best.face if best.likeness >= same + CLEARLY else line
+    others = max((fit.likeness for fit in near if fit.face is not best.face), default=0.0)
+    if best.face is line:
+        return line if best.likeness >= others + CLEARLY else None
+    is_long = len(word.text) > FEWEST and best.likeness >= LIKELY_WORD
+    return best.face if is_long and best.likeness >= same + FAR_BETTER else None
 
 
 def _even_styles(words: Sequence[_Word], styles: Sequence[Face | None], line: Face) -> list[Face]:
-    """Give words that show no style that of the word before; runs of few letters get the line's."""
+    """Give words that show no style that of the words around them, or the line's; so do runs of few letters."""
     even: list[Face] = []
     current = next((style for style in styles if style is not None), line)
-    for style in styles:
-        current = style or current
+    for number, style in enumerate(styles):
+        following = next((later for later in styles[number:] if later is not None), line)
+        current = style or (current if following is current else line)
         even.append(current)
     start = 0
     for end in range(1, len(words) + 1):
@@ -163,11 +211,11 @@ def _even_styles(words: Sequence[_Word], styles: Sequence[Face | None], line: Fa
     return even
 
 
-def _fit_run(ink: Ink, reading: OcrResult, words: Sequence[_Word], face: Face, line: Fit) -> Draft | None:
+def _fit_run(ink: Ink, reading: OcrResult, words: Sequence[_Word], face: Face, size: float) -> Draft | None:
     alone = _crop(ink, words[0].start, words[-1].end)
     text = " ".join(word.text for word in words)
     fits = fit_faces(alone, text, [face], spacing=False) if alone is not None else []
-    if alone is None or not fits or abs(log(fits[0].size / line.size)) > SIZE_APART:
+    if alone is None or not fits or abs(log(fits[0].size / size)) > SIZE_APART:
         return None
     return alone, replace(reading, text=text, letter_sure=(), places=()), fits[0]
 
