@@ -109,3 +109,27 @@ def test_a_prompt_in_the_grey_of_placeholders_is_a_field_without_a_frame() -> No
     search = text(600, 100, "Search", 15, 400, "#757575")
     assert _tags(*names, search) == ["input"]
     assert _tags(*(replace(name, style=search.style) for name in names), search) == []
+
+
+def test_a_prompt_above_a_line_that_is_longer_is_a_field() -> None:
+    search, line = text(600, 100, "SEARCH", 13, colour="#9a9a9a"), box(600, 117, 120, 1, "#898989")
+    names = [text(300 + 120 * at, 100, name, 13) for at, name in enumerate(("Boats", "Prices"))]
+    assert _tags(*names, search, line) == ["input"]
+    assert _tags(*names, search, box(600, 117, 52, 1, "#898989")) == []
+
+
+def test_framed_numbers_below_their_labels_are_fields_and_pages_are_not() -> None:
+    frames = [box(80 + 60 * at, 200, 44, 30, "#f2f8fb", border=True) for at in range(3)]
+    digits = [text(88 + 60 * at, 207, f"{at}", 13) for at in range(3)]
+    labels = [text(80 + 60 * at, 180, name, 13) for at, name in enumerate(("Adults", "Youth", "Dogs"))]
+    assert _tags(*frames, *digits, *labels) == ["input", "input", "input"]
+    middle = [text(99 + 60 * at, 207, f"{at}", 13) for at in range(3)]
+    assert "input" not in _tags(*frames, *middle, *labels)
+
+
+def test_prompts_farther_inside_a_box_and_behind_a_mark_are_fields() -> None:
+    tall = box(80, 200, 400, 62, "#ffffff")
+    assert _tags(box(60, 180, 800, 120, "#f4f4f4"), tall, text(112, 222, "Enter your email address", 16)) == ["input"]
+    white = box(80, 200, 160, 32, "#ffffff")
+    band = box(60, 180, 800, 120, "#eeeeee")
+    assert _tags(band, white, picture(91, 211, 10, 12), text(110, 207, "Search", 14, 400, "#6e6e6e")) == ["input"]

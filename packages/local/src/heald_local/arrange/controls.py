@@ -92,6 +92,8 @@ def _mark_bare_fields(part: Part, prompts: frozenset[int], count: list[int], rig
 
 def _mark_controls(part: Part, chances: FieldChances, count: list[int]) -> Part:
     children = tuple(_mark_controls(child, chances, count) for child in part.children)
+    if part.kind == "stack":
+        children = _mark_underlined(children, count)
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
@@ -204,7 +206,11 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         and any(_is_chevron(picture.rect, part, text) for picture in pictures)
     ):
         return _field(part, text, count, pictures)
-    if framed and (_is_grey_prompt(part, text) or (native and left <= right) or _is_framed_prompt(part, box, text)):
+    if framed and (
+        _is_grey_prompt(part, text)
+        or (native and (left <= right or left <= _CHOICE_ROOM))
+        or _is_framed_prompt(part, box, text)
+    ):
         return _field(part, text, count, pictures)
     if not (framed or pictures) and _is_pale_prompt(part, box, text):
         return _field(part, text, count, pictures)
@@ -395,7 +401,10 @@ def _is_search(part: Part, text: TextElement, pictures: list[Part]) -> bool:
 def _is_prompt(part: Part, text: TextElement) -> bool:
     """Whether a box without a frame has words at its left that ask for something to be typed."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
-    at_left = left <= _PROMPT_ROOM and right > left + 24
+    before = [child for child in part.children if child.picture is not None and child.rect.right <= text.rect.x]
+    if len(before) == 1:
+        left = before[0].rect.x - part.rect.x
+    at_left = left <= max(_PROMPT_ROOM, part.rect.h) and right > left + 24
     return at_left and part.rect.w >= _NARROW_FIELD and is_prompt(text.text)
 
 
@@ -546,7 +555,11 @@ def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
 def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
     """Mark a framed box without content as a field, if it is as wide as one."""
     narrowest = _NARROW_NATIVE if is_native_frame(box) else _NARROW_FIELD
-    if box.border is None or not all(box.border.widths) or _is_tinted(box.fill):
+    if box.border is None or _is_tinted(box.fill):
+        return part
+    sides = sum(width > 0 for width in box.border.widths)
+    is_covered = sides == 3 and (is_native_frame(box) or part.rect.w >= _WIDE_FIELD)  # by what lies on a side
+    if sides < 4 and not is_covered:
         return part
     if part.rect.w < max(narrowest, 2 * part.rect.h) or part.rect.h > _TALLEST_EMPTY:
         return part
@@ -687,6 +700,42 @@ def _is_placeholder(text: TextElement, box: Box) -> bool:
     least, most = _PALE_CONTRAST
     is_pale = is_placeholder_grey(text.style.colour) or least <= contrast(text.style.colour, box.fill) <= most
     return is_pale and (is_prompt(text.text) or trails_off(text.text))
+
+
+def _mark_underlined(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
+    """Make words that ask for something a field if a line runs closely below them and far behind them."""
+    result: list[Part] = []
+    for child in children:
+        marked = _with_underlined(result[-1], child, count) if result and child.kind == "rule" else None
+        if marked is None:
+            result.append(child)
+        else:
+            result[-1] = marked
+    return tuple(result)
+
+
+def _with_underlined(above: Part, rule: Part, count: list[int]) -> Part | None:
+    """Return a text, or a row with it, as a field above its line; None if it is none."""
+    if above.text is not None and rule.box is not None and _is_underlined(above, rule.rect):
+        rect = hull((above.rect, rule.rect))
+        box = Box(rect, "transparent", border=Border((0.0, 0.0, rule.rect.h, 0.0), rule.box.fill))
+        return _field(Part("stack", rect, (above,), box), above.text, count, [])
+    if above.kind != "row" or above.tag != "div" or above.box is not None:
+        return None
+    fields = [(child, field) for child in above.children if (field := _with_underlined(child, rule, count))]
+    if len(fields) != 1:
+        return None
+    ((words, field),) = fields
+    inner = tuple(field if child is words else child for child in above.children)
+    return replace(above, children=inner, rect=hull(child.rect for child in inner))
+
+
+def _is_underlined(words: Part, line: Rect) -> bool:
+    text = words.text
+    if text is None or words.tag != "div" or len(text.lines) > 1 or not is_prompt(text.text):
+        return False
+    is_below = -2 <= line.y - text.rect.bottom <= _PROMPT_ROOM / 2 and -2 <= text.rect.x - line.x <= _PROMPT_ROOM
+    return is_below and _NARROW_FIELD <= line.w <= _WIDEST_VALUE and line.right - text.rect.right >= _LEAST_BEHIND
 
 
 def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
