@@ -82,3 +82,52 @@ def test_words_that_name_what_is_typed_are_prompts_in_a_box_without_a_frame() ->
     for words in ("Phone number", "Last name*", "Boat search", "Buscar..."):
         assert _tags(box(80, 200, 300, 36, "#eaeaea"), text(92, 210, words, 14, 400, "#333333")) == ["input"]
     assert _tags(box(80, 200, 300, 36, "#eaeaea"), text(92, 210, "Names of boats", 14, 400, "#333333")) == []
+
+
+def test_even_lines_in_the_native_frame_are_the_choices_of_a_list_box() -> None:
+    choices = [text(86, 103 + 17 * at, name, 14) for at, name in enumerate(("Berth 1", "Berth 2", "Quay"))]
+    (node,) = _controls(seen(TITLE, _native(80, 100, 300, 60), *choices))
+    assert (node.tag, dict(node.attributes)["size"]) == ("select", "3")
+    assert [option.lines for option in node.children] == [("Berth 1",), ("Berth 2",), ("Quay",)]
+    uneven = [*choices[:2], text(86, 145, "Quay", 14)]
+    assert _tags(_native(80, 100, 300, 70), *uneven) == []
+
+
+def test_the_placeholders_in_one_white_box_are_a_field_each() -> None:
+    frame = box(80, 200, 800, 48, "#ffffff", border=True)
+    trade, place, other = (
+        text(x, 215, words, 16, 400, "#989898")
+        for x, words in ((100, "Bakers, florists..."), (520, "City or ZIP"), (520, "5 comments"))
+    )
+    nodes = _controls(seen(TITLE, frame, trade, place))
+    assert [dict(node.attributes).get("placeholder") for node in nodes] == ["Bakers, florists...", "City or ZIP"]
+    assert _tags(frame, trade, other) == []
+
+
+def test_a_prompt_in_the_grey_of_placeholders_is_a_field_without_a_frame() -> None:
+    names = [text(80 + 120 * at, 100, name, 15) for at, name in enumerate(("Boats", "Prices", "Crew"))]
+    search = text(600, 100, "Search", 15, 400, "#757575")
+    assert _tags(*names, search) == ["input"]
+    assert _tags(*(replace(name, style=search.style) for name in names), search) == []
+
+
+def test_a_prompt_above_a_line_that_is_longer_is_a_field() -> None:
+    search, line = text(600, 100, "SEARCH", 13, colour="#9a9a9a"), box(600, 117, 120, 1, "#898989")
+    names = [text(300 + 120 * at, 100, name, 13) for at, name in enumerate(("Boats", "Prices"))]
+    assert _tags(*names, search, line) == ["input"]
+    assert _tags(*names, search, box(600, 117, 52, 1, "#898989")) == []
+
+
+def test_framed_numbers_below_their_labels_are_fields() -> None:
+    frames = [box(80 + 60 * at, 200, 44, 30, "#f2f8fb", border=True) for at in range(3)]
+    digits = [text(88 + 60 * at, 207, f"{at}", 13) for at in range(3)]
+    labels = [text(80 + 60 * at, 180, name, 13) for at, name in enumerate(("Adults", "Youth", "Dogs"))]
+    assert _tags(*frames, *digits, *labels) == ["input", "input", "input"]
+
+
+def test_prompts_farther_inside_a_box_and_behind_a_mark_are_fields() -> None:
+    tall = box(80, 200, 400, 62, "#ffffff")
+    assert _tags(box(60, 180, 800, 120, "#f4f4f4"), tall, text(112, 222, "Enter your email address", 16)) == ["input"]
+    white = box(80, 200, 160, 32, "#ffffff")
+    band = box(60, 180, 800, 120, "#eeeeee")
+    assert _tags(band, white, picture(91, 211, 10, 12), text(110, 207, "Search", 14, 400, "#6e6e6e")) == ["input"]

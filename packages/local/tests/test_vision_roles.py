@@ -141,6 +141,16 @@ def test_a_copyright_is_not_a_link_whatever_the_rules_say() -> None:
     assert {node.tag for node in nodes if node.lines == ("Boats",)} == {"a"}
 
 
+@pytest.mark.parametrize("words", ["+22.5 %", "▲ 1,2 %"])
+def test_the_change_of_a_figure_is_not_a_link_whatever_its_colour(words: str) -> None:
+    cards = [box(80 + 300 * at, 300, 280, 140, "#1e293b") for at in range(3)]
+    names = [text(100 + 300 * at, 320, "Berths", 14, colour="#94a3b8") for at in range(3)]
+    figures = [text(100 + 300 * at, 350, f"{at}12", 28, 700, colour="#f8fafc") for at in range(3)]
+    changes = [text(100 + 300 * at, 395, words, 13, colour="#dc2626") for at in range(3)]
+    nodes = _nodes(seen(*cards, *names, *figures, *changes))
+    assert {node.tag for node in nodes if node.lines == (words,)} == {"p"}
+
+
 def test_only_the_name_right_before_a_value_is_not_a_link() -> None:
     menu = [text(80 + 120 * at, 30, name, 15) for at, name in enumerate(("Boats", "Prices", "Crew"))]
     name, value = text(700, 30, "Call us", 15), text(900, 30, "604 365 9120", 15)

@@ -7,6 +7,10 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from vision_drawing import face_of
 
+from heald_local.see.initials import read_initials
+from heald_local.see.ink import extract_ink
+from heald_local.see.ocr import OcrResult
+from heald_local.see.styled_lines import style_lines
 from heald_local.see.symbols import read_symbols
 from heald_pictures.elements import PictureElement, TextElement
 from heald_pictures.fonts import Face, face
@@ -110,3 +114,21 @@ def test_a_sign_that_icons_have_too_is_one_only_between_words(sign: str) -> None
     texts, pictures = read_symbols(pixels, white, [before, behind], [picture])
     assert sign in " ".join(element.text for element in texts)
     assert not pictures
+
+
+@pytest.mark.parametrize(("first", "expected"), [("or the latest news", ["D", "or the latest news"]), ("For", ["For"])])
+def test_a_large_letter_before_words_that_continue_it_is_text(first: str, expected: list[str]) -> None:
+    pixels, picture = _drawn("D", face_of("serif"), 40)
+    words = text(picture.rect.right + 6, picture.rect.y, first, SIZE)
+    texts, pictures = read_initials(pixels, np.full_like(pixels, 255), [words], [picture])
+    assert sorted(element.text for element in texts) == expected
+    assert len(pictures) == 2 - len(expected)
+
+
+@pytest.mark.parametrize(("letters", "expected"), [("});", ["});"]), ("(|", [])])
+def test_a_line_of_brackets_is_text_if_it_looks_like_them(letters: str, expected: list[str]) -> None:
+    pixels, picture = _drawn("});", face_of("mono"))
+    ink = extract_ink(pixels, np.full_like(pixels, 255), picture.rect)
+    assert ink is not None
+    lines = style_lines([(ink, OcrResult(letters, 0.8, (), ()))]).lines
+    assert [line.text for line in lines] == expected

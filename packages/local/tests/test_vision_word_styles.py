@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from PIL.Image import Image as Picture
 
-from heald_local.see.face_fits import fit_faces
+from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import Ink, extract_ink
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.ocr import OcrResult, crop_margin
@@ -121,3 +121,17 @@ def test_lines_without_space_between_them_are_read_apart() -> None:
     assert len(inks) == 2
     assert tops[1] - tops[0] >= 14
     assert max(ink.rect.h for ink in inks) <= SIZE
+
+
+def test_letters_that_a_browser_made_bold_are_bold() -> None:
+    wide, words = face("wide"), "يفتح الميناء أبوابه"
+    if wide.family != "wide" or wide.missing("ف"):
+        pytest.skip("no DejaVu Sans is installed")
+    for thick in (False, True):
+        image = Image.fromarray(WHITE)
+        for x in (20, 21) if thick else (20,):
+            _draw(image, x, words, wide)
+        ink = extract_ink(np.asarray(image), WHITE, Rect(10, 10, 600, 60))
+        assert ink is not None
+        fit = Fit(wide, float(SIZE), 0.0, 0.9)
+        assert weigh_line(ink, words, fit).face.bold == thick

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 
 from heald_local.arrange.colours import is_blue, is_vivid
@@ -17,7 +17,7 @@ from heald_local.arrange.native_controls import (
     without_grip,
 )
 from heald_local.arrange.part import Part
-from heald_local.arrange.prompts import is_prompt
+from heald_local.arrange.prompts import is_prompt, trails_off
 from heald_local.arrange.quantities import mark_quantity
 from heald_pictures.colours import colour_distance, contrast, rgb_parts
 from heald_pictures.elements import Border, Box, Control, TextElement
@@ -42,6 +42,8 @@ _WIDEST_MARK = 0.2  # the part of a field that a mark at its end fills
 _RULED = 0.8  # the part of the width of a select or a field that the line above it has
 _WHITE, _NEAR_WHITE = "#ffffff", 6.0  # the fill of fields, and the distance of a colour from it
 _PALE_CONTRAST, _PALE_ROOM = (1.8, 3.6), 0.3  # of the words of an empty field, and the part of it behind them
+_CHOICE_ROOM, _UNEVEN = 8.0, 1.5  # pixels from the frame of a list box to its choices, and by which their pitch differs
+_LEAST_BEHIND, _INSET = 24.0, 8.0  # pixels behind the placeholder of a field in a box of several, and between two
 _PROMPT_ROOM = 24.0  # pixels between the edge of a field and its words
 _LOWEST_PROMPT = 18.0  # pixels of a framed field whose words ask for something
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
@@ -63,11 +65,35 @@ FieldChances = Mapping[Rect, float]
 
 def mark_controls(part: Part, chances: FieldChances | None = None) -> Part:
     """Mark the controls of a tree. Each control gets a name. Boxes without a chance are judged by rules alone."""
-    return _mark_controls(part, chances or {}, [0])
+    count = [0]
+    marked = _mark_controls(part, chances or {}, count)
+    greys = [text for text in collect_texts(marked) if is_placeholder_grey(text.style.colour)]
+    if not all(is_prompt(text.text) for text in greys):
+        return marked
+    return _mark_bare_fields(marked, frozenset(map(id, greys)), count, marked.rect.right) if greys else marked
+
+
+def _mark_bare_fields(part: Part, prompts: frozenset[int], count: list[int], right: float) -> Part:
+    """Make each prompt outside of boxes a field without a frame; it reaches to what is behind it or to the `right`."""
+    if part.tag in (*FIELDS, "button", "label", "a", "table", "pre"):
+        return part
+    if part.text is not None and id(part.text) in prompts and len(part.text.lines) == 1 and part.tag == "div":
+        width = min(max(right - part.rect.x, part.rect.w), _WIDE_FIELD)
+        rect = replace(part.rect, w=width)
+        return _field(Part("stack", rect, (part,), Box(rect, "transparent")), part.text, count, [])
+    if part.kind not in ("row", "stack"):
+        return part
+    rights = [right] * len(part.children)
+    if part.kind == "row":
+        rights = [after.rect.x - _INSET for after in part.children[1:]] + [min(right, part.rect.right)]
+    children = (_mark_bare_fields(child, prompts, count, end) for child, end in zip(part.children, rights, strict=True))
+    return replace(part, children=tuple(children))
 
 
 def _mark_controls(part: Part, chances: FieldChances, count: list[int]) -> Part:
     children = tuple(_mark_controls(child, chances, count) for child in part.children)
+    if part.kind == "stack":
+        children = _mark_underlined(children, count)
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
@@ -153,6 +179,12 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         low = _LOWEST_PROMPT
     if _asks_for_lines(part, box):
         return _area(part, count)
+    if _is_list_box(part, box):
+        return _list_box(part, count)
+    if part.kind == "row" and len(part.children) > 1 and low <= part.rect.h <= high:
+        shared = _fields_within(part, box, count)
+        if shared is not None:
+            return shared
     if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
         return part
     pictures = [child for child in part.children if child.kind == "picture" or _is_mark_box(child, part)]
@@ -174,7 +206,11 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         and any(_is_chevron(picture.rect, part, text) for picture in pictures)
     ):
         return _field(part, text, count, pictures)
-    if framed and (_is_grey_prompt(part, text) or (native and left <= right) or _is_framed_prompt(part, box, text)):
+    if framed and (
+        _is_grey_prompt(part, text)
+        or (native and (left <= right or left <= _CHOICE_ROOM))
+        or _is_framed_prompt(part, box, text)
+    ):
         return _field(part, text, count, pictures)
     if not (framed or pictures) and _is_pale_prompt(part, box, text):
         return _field(part, text, count, pictures)
@@ -365,7 +401,10 @@ def _is_search(part: Part, text: TextElement, pictures: list[Part]) -> bool:
 def _is_prompt(part: Part, text: TextElement) -> bool:
     """Whether a box without a frame has words at its left that ask for something to be typed."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
-    at_left = left <= _PROMPT_ROOM and right > left + 24
+    before = [child for child in part.children if child.picture is not None and child.rect.right <= text.rect.x]
+    if len(before) == 1:
+        left = before[0].rect.x - part.rect.x
+    at_left = left <= max(_PROMPT_ROOM, part.rect.h) and right > left + 24
     return at_left and part.rect.w >= _NARROW_FIELD and is_prompt(text.text)
 
 
@@ -516,7 +555,11 @@ def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
 def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
     """Mark a framed box without content as a field, if it is as wide as one."""
     narrowest = _NARROW_NATIVE if is_native_frame(box) else _NARROW_FIELD
-    if box.border is None or not all(box.border.widths) or _is_tinted(box.fill):
+    if box.border is None or _is_tinted(box.fill):
+        return part
+    sides = sum(width > 0 for width in box.border.widths)
+    is_covered = sides == 3 and (is_native_frame(box) or part.rect.w >= _WIDE_FIELD)  # by what lies on a side
+    if sides < 4 and not is_covered:
         return part
     if part.rect.w < max(narrowest, 2 * part.rect.h) or part.rect.h > _TALLEST_EMPTY:
         return part
@@ -596,6 +639,103 @@ def _area(part: Part, count: list[int]) -> Part:
     placeholders = tuple(("placeholder", text.text) for text in collect_texts(part))
     attributes = (("id", f"field-{count[0]}"), *placeholders)
     return replace(part, tag="textarea", name="area", attributes=attributes, children=without_grip(part))
+
+
+def _is_list_box(part: Part, box: Box) -> bool:
+    """Whether the frame that browsers draw has only lines in it that begin at its left edge: choices, one on each."""
+    texts = [child.text for child in part.children if child.text is not None]
+    lines = [line for text in texts for line in text.lines]
+    if not is_native_frame(box) or has_native_fill(box) or len(texts) < len(part.children) or len(lines) < 2:
+        return False
+    tops = [line.rect.y for line in lines]
+    is_even = max(map(abs, _differences(_differences(tops))), default=0.0) <= _UNEVEN
+    return is_even and all(0 <= line.ink.x - part.rect.x <= _CHOICE_ROOM for line in lines)
+
+
+def _differences(values: Sequence[float]) -> list[float]:
+    return [after - before for before, after in itertools.pairwise(values)]
+
+
+def _list_box(part: Part, count: list[int]) -> Part:
+    """Make a select that shows several of its choices."""
+    count[0] += 1
+    lines = sum(len(text.lines) for text in collect_texts(part))
+    attributes = (("id", f"field-{count[0]}"), ("multiple", "multiple"), ("size", f"{lines}"))
+    return replace(part, tag="select", name="select", attributes=attributes)
+
+
+def _fields_within(row: Part, box: Box, count: list[int]) -> Part | None:
+    """Make the placeholders in a white box fields: it holds several, or one before a mark or a button."""
+    if not box.fill.startswith("#") or colour_distance(box.fill, _WHITE) > _NEAR_WHITE:
+        return None
+    placeholders = [child for child in row.children if child.text is not None and _is_placeholder(child.text, box)]
+    words = [child for child in row.children if child.text is not None and child not in placeholders]
+    first = row.children[0]
+    if first not in placeholders or first.rect.x - row.rect.x > _PROMPT_ROOM:
+        return None
+    if len(placeholders) < 2 and not (words and is_placeholder_grey(_colour(first))):
+        return None  # one with a mark or a button is a field as other boxes are
+    lefts = [child.rect.x for child in row.children[1:]] + [row.rect.right]
+    fields: list[Part] = []
+    for child, end in zip(row.children, lefts, strict=True):
+        if child not in placeholders or child.text is None:
+            fields.append(child)
+            continue
+        if end - child.rect.right < _LEAST_BEHIND:
+            return None
+        left = row.rect.x if child is first else child.rect.x - _INSET
+        rect = Rect(left, row.rect.y + 1, end - left - (_INSET if end < row.rect.right else 1), row.rect.h - 2)
+        fields.append(_field(Part("stack", rect, (child,), Box(rect, box.fill)), child.text, count, []))
+    return replace(row, children=tuple(fields))
+
+
+def _colour(part: Part) -> str:
+    return part.text.style.colour if part.text is not None else ""
+
+
+def _is_placeholder(text: TextElement, box: Box) -> bool:
+    """Whether words are as grey as those of an empty field, and ask for something or give examples."""
+    if len(text.lines) > 1 or text.style.weight >= _BOLD or not _is_grey(text):
+        return False
+    least, most = _PALE_CONTRAST
+    is_pale = is_placeholder_grey(text.style.colour) or least <= contrast(text.style.colour, box.fill) <= most
+    return is_pale and (is_prompt(text.text) or trails_off(text.text))
+
+
+def _mark_underlined(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
+    """Make words that ask for something a field if a line runs closely below them and far behind them."""
+    result: list[Part] = []
+    for child in children:
+        marked = _with_underlined(result[-1], child, count) if result and child.kind == "rule" else None
+        if marked is None:
+            result.append(child)
+        else:
+            result[-1] = marked
+    return tuple(result)
+
+
+def _with_underlined(above: Part, rule: Part, count: list[int]) -> Part | None:
+    """Return a text, or a row with it, as a field above its line; None if it is none."""
+    if above.text is not None and rule.box is not None and _is_underlined(above, rule.rect):
+        rect = hull((above.rect, rule.rect))
+        box = Box(rect, "transparent", border=Border((0.0, 0.0, rule.rect.h, 0.0), rule.box.fill))
+        return _field(Part("stack", rect, (above,), box), above.text, count, [])
+    if above.kind != "row" or above.tag != "div" or above.box is not None:
+        return None
+    fields = [(child, field) for child in above.children if (field := _with_underlined(child, rule, count))]
+    if len(fields) != 1:
+        return None
+    ((words, field),) = fields
+    inner = tuple(field if child is words else child for child in above.children)
+    return replace(above, children=inner, rect=hull(child.rect for child in inner))
+
+
+def _is_underlined(words: Part, line: Rect) -> bool:
+    text = words.text
+    if text is None or words.tag != "div" or len(text.lines) > 1 or not is_prompt(text.text):
+        return False
+    is_below = -2 <= line.y - text.rect.bottom <= _PROMPT_ROOM / 2 and -2 <= text.rect.x - line.x <= _PROMPT_ROOM
+    return is_below and _NARROW_FIELD <= line.w <= _WIDEST_VALUE and line.right - text.rect.right >= _LEAST_BEHIND
 
 
 def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:

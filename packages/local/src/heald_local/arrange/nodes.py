@@ -244,6 +244,9 @@ def _line_tag(part: Part) -> str:
     return "hr" if part.tag == "div" else part.tag
 
 
+_CHOICE_PADDING = 2.0  # pixels that browsers leave before the choices of a list box
+
+
 def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
     """Make the node of a field, a check box or a select."""
     if box.control is not None:
@@ -260,14 +263,27 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
         return make_node(part, part.name, sheet, slim, part.attributes)
     edge = box.border.widths[3] if box.border is not None else 0.0
     above = length(max(text.rect.y - part.rect.y - edge, 0)) if part.tag == "textarea" else "0"
-    sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge, 0))}"
+    own = _CHOICE_PADDING if _is_list_box(part) else 0.0
+    sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge - own, 0))}"
     sheet["font"] = f"{text.style.size:g}px {FONT_STACKS[text.style.family]}"
     if text.style.weight != 400:
         sheet["font-weight"] = str(text.style.weight)
     sheet["color"] = text.style.colour
     _icons(part, box, sheet)
-    options = (Node("option", "", lines=(text.lines[0].text,)),) if part.tag == "select" else ()
+    options = _options(part, text) if part.tag == "select" else ()
     return make_node(part, part.name, sheet, slim, part.attributes, (), options)
+
+
+def _options(part: Part, text: TextElement) -> tuple[Node, ...]:
+    """Return the choices of a select: all that a list box shows, or the chosen one."""
+    is_list = _is_list_box(part)
+    texts = [child.text for child in part.children if child.text is not None] if is_list else [text]
+    lines = [line for shown in texts for line in shown.lines]
+    return tuple(Node("option", "", lines=(line.text,)) for line in (lines if is_list else lines[:1]))
+
+
+def _is_list_box(part: Part) -> bool:
+    return any(name == "multiple" for name, _ in part.attributes)
 
 
 def _state_node(part: Part, control: Control, sheet: Declarations, slim: Declarations) -> Node:

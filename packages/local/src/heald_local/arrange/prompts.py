@@ -5,10 +5,17 @@ import re
 _ASKS = r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b"
 _NAMES = r"(?:(?:first |last |full )?name|phone(?: number)?|zip(?: code)?|city|subject|message|comments?)\W*$"
 _SEARCHES = r"(?:\w+ search|buscar|pesquisar|suchen?|rechercher|zoeken|поиск|搜索|検索)\W*$"
+_MAILS = r".{0,40}\byour e-?mail\b"
+_PLACES = r"(?:city|town|state|zip|post ?code|location|address)(?: ?[,/] ?| or ).*"
 _DATES = r"(?:mm|dd|yyyy)(?:[/.-](?:mm|dd|yy(?:yy)?)){2}\W*$"
-_PROMPT = re.compile(f"{_ASKS}|{_NAMES}|{_SEARCHES}|{_DATES}", re.IGNORECASE)
+_PROMPT = re.compile(f"{_ASKS}|{_NAMES}|{_SEARCHES}|{_MAILS}|{_PLACES}|{_DATES}", re.IGNORECASE)
 
 
 def is_prompt(words: str) -> bool:
     """Whether words ask for something to be typed."""
     return _PROMPT.match(words) is not None
+
+
+def trails_off(words: str) -> bool:
+    """Whether words end as placeholders do that give examples: Bakers, florists…"""
+    return words.endswith(("…", "..."))

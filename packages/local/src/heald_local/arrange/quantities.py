@@ -1,5 +1,6 @@
-"""Recognises the field for a quantity: a small frame with a number, in one row with other controls."""
+"""Recognises the field for a quantity: a small frame with a number, in one row with other controls or below a label."""
 
+import itertools
 from dataclasses import replace
 
 from heald_local.arrange.part import Part
@@ -7,11 +8,17 @@ from heald_pictures.elements import TextElement
 
 _WIDTHS, _HEIGHTS = (28.0, 120.0), (20.0, 60.0)  # pixels of the frame
 _MOST_DIGITS = 3
+_LABEL_ABOVE, _SAME_EDGE, _LONGEST_LABEL = 8.0, 6.0, 40  # pixels from a label to its frame, and letters
 _CONTROLS = frozenset({"button", "input", "select"})
 
 
 def mark_quantity(row: Part, count: list[int]) -> Part:
-    """Make the only framed number of a row with other controls a field; several numbers lead to pages."""
+    """Make the only framed number of a row with other controls a field, and framed numbers below their labels.
+
+    Several numbers in a row lead to pages.
+    """
+    if row.kind == "stack" and row.tag == "div":
+        return _mark_below_labels(row, count)
     if row.kind != "row" or row.tag != "div":
         return row
     numbers = [child for child in row.children if _number_in(child) is not None]
@@ -19,13 +26,41 @@ def mark_quantity(row: Part, count: list[int]) -> Part:
         return row
     if not any(child.tag in _CONTROLS and child is not numbers[0] for child in row.children):
         return row
-    text = _number_in(numbers[0])
+    field = _field(numbers[0], count)
+    return replace(row, children=tuple(field if child is numbers[0] else child for child in row.children))
+
+
+def _mark_below_labels(stack: Part, count: list[int]) -> Part:
+    children = list(stack.children)
+    for number, (above, below) in enumerate(itertools.pairwise(stack.children)):
+        if _number_in(below) is not None and _is_frame(below) and _is_at_left(below) and _is_label(above, below):
+            children[number + 1] = field = _field(below, count)
+            target = (("for", dict(field.attributes)["id"]),)
+            children[number] = replace(above, tag="label", name="label", attributes=target)
+    return replace(stack, children=tuple(children)) if tuple(children) != stack.children else stack
+
+
+def _field(frame: Part, count: list[int]) -> Part:
+    text = _number_in(frame)
     assert text is not None
     count[0] += 1
     attributes = (("id", f"field-{count[0]}"), ("type", "number"), ("value", text.text))
     words = Part("text", text.rect, text=text)
-    field = replace(numbers[0], tag="input", name="field", attributes=attributes, kind="stack", children=(words,))
-    return replace(row, children=tuple(field if child is numbers[0] else child for child in row.children))
+    return replace(frame, tag="input", name="field", attributes=attributes, kind="stack", children=(words,))
+
+
+def _is_label(part: Part, below: Part) -> bool:
+    if part.text is None or part.tag != "div" or len(part.text.lines) > 1 or len(part.text.text) > _LONGEST_LABEL:
+        return False
+    is_near = -2 <= below.rect.y - part.rect.bottom <= _LABEL_ABOVE
+    has_letters = any(letter.isalpha() for letter in part.text.text)
+    return is_near and has_letters and abs(part.rect.x - below.rect.x) <= _SAME_EDGE
+
+
+def _is_at_left(frame: Part) -> bool:
+    """Whether a number stands at the left of its frame, as it does in a field; in a button it is in the middle."""
+    text = _number_in(frame)
+    return text is not None and text.rect.x - frame.rect.x + _SAME_EDGE < frame.rect.right - text.rect.right
 
 
 def _number_in(part: Part) -> TextElement | None:

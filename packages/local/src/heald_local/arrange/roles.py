@@ -45,6 +45,7 @@ _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is 
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
 _COPYRIGHT = re.compile(r"©|\ball rights reserved\b", re.IGNORECASE)
+_CHANGE = re.compile(r"[+±−–▲▼-]\s?\d+([.,]\d+)*\s?[%‰]")  # in a figure: -3 %, ▲ 1.2 %
 _LINKED = frozenset({"photo", "icon", "unread"})  # kinds of pictures that may be links
 _LANDMARKS = frozenset({"header", "footer", "aside"})
 _TEXT_TAGS = frozenset({"p", "li", "a", *HEADINGS})
@@ -91,7 +92,7 @@ def assign_roles(body: Part, detection: Detection, find_levels: Levels) -> Part:
         is_link = (link >= least or id(item.part) in menus) and _may_lead(item, barred)
         if is_link or id(item.part) in index:
             linked.add(id(item.part))
-        elif link < LEAST_RULED or (item.text is not None and _COPYRIGHT.search(item.text.text)):
+        elif link < LEAST_RULED or (item.text is not None and _is_never_link(item.text.text)):
             plain.add(id(item.part))
     roles = _Roles(frozenset(linked), frozenset(plain), find_levels(body, frozenset(headed)))
     return link_placeholders(_mark_navs(_assign(body, roles), inside=False))
@@ -200,7 +201,7 @@ def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
         if item.text is None:
             continue
         area = item.part.rect
-        if any(_is_value_of(area, rect, places) for rect in numbers) or _COPYRIGHT.search(item.text.text):
+        if any(_is_value_of(area, rect, places) for rect in numbers) or _is_never_link(item.text.text):
             barred.add(id(item.part))
     return frozenset(barred)
 
@@ -209,6 +210,11 @@ def _find_tagged(part: Part, tags: frozenset[str]) -> list[Part]:
     if part.tag in tags:
         return [part]
     return [tagged for child in part.children for tagged in _find_tagged(child, tags)]
+
+
+def _is_never_link(words: str) -> bool:
+    """Whether words are a copyright, or how much a figure has changed."""
+    return _COPYRIGHT.search(words) is not None or _CHANGE.fullmatch(words.strip()) is not None
 
 
 def _is_value_of(name: Rect, value: Rect, texts: Sequence[Rect]) -> bool:

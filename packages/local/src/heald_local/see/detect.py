@@ -15,6 +15,7 @@ from heald_local.see.detection_cache import cache_detection, find_cached
 from heald_local.see.face_fits import clear_fits
 from heald_local.see.icon_boxes import is_icon_ground, is_icon_outline
 from heald_local.see.icon_pictures import find_room
+from heald_local.see.initials import read_initials
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.letter_tiles import find_letter_tiles, split_at_tiles
 from heald_local.see.line_bars import read_bars
@@ -164,6 +165,7 @@ def _add_pictures(
     cuts = cut_pictures(cleared, page, boxes, page_texts.texts, patches, page_texts.unread, page_texts.panels)
     all_boxes = [*boxes, *cuts.dashed, *cuts.rules]
     texts, pictures = read_symbols(cleared.pixels, page, page_texts.texts, cuts.pictures)
+    texts, pictures = read_initials(cleared.pixels, page, texts, pictures)
     has_room = find_room(all_boxes, texts, pictures, page)
     icons = trace_icons(pictures, cleared.fine, page, shot.ratio, has_room)
     with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))

@@ -24,6 +24,9 @@ from heald_pictures.rect import Rect
 from heald_pictures.scripts import wide_letter
 
 MARKS = "©→←+×%$€£#&@•·–—…|/-"
+BRACKETS, STOPS = frozenset("{}()[];?!"), frozenset(",.:'\"<>=_")
+PUNCTUATION_SLACK = 0.05  # how much less sure these may be: their shape decides
+BRACKETS_LIKE = 0.89  # likeness of a line that has nothing but these, such as the end of a block of code
 DASHES = "–-—"
 MINUS = "−"
 DASHES_READ = frozenset("-–—―一ー")
@@ -113,7 +116,7 @@ def style_lines(
         if done is not None and number % REPORTED == REPORTED - 1:
             done((number + 1) / len(readable))
     text_drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
-    lines = _unify_styles([_build_line(*draft) for draft in _unify_weights(text_drafts)])
+    lines = _unify_styles([build_line(*draft) for draft in _unify_weights(text_drafts)])
     return StyledLines(lines, [*(ink for ink, _ in unread), *icons, *letters])
 
 
@@ -247,10 +250,20 @@ def insert_spaces(ink: Ink, reading: OcrResult) -> OcrResult:
 
 def _is_legible(reading: OcrResult) -> bool:
     text = reading.text.strip()
+    if _is_punctuation(text):
+        return reading.sure >= LEAST_SURE - PUNCTUATION_SLACK
     return bool(text) and reading.sure >= LEAST_SURE and any(letter.isalnum() or letter in MARKS for letter in text)
 
 
+def _is_punctuation(text: str) -> bool:
+    """Whether a line has only brackets and stops: as the end of a block of code does, or a sign between two words."""
+    letters = frozenset(text) - {" "}
+    return bool(letters) and letters <= BRACKETS | STOPS and (bool(letters & BRACKETS) or text == ":")
+
+
 def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
+    if _is_punctuation(reading.text.strip()):
+        return fit.likeness >= BRACKETS_LIKE
     if len(reading.text.strip()) == 1 and fit.size > HUGE:
         return False
     if len(reading.text.strip()) == 1 and not reading.text.strip().isalnum():
@@ -288,7 +301,8 @@ def is_certain_text(line: TextLine) -> bool:
     return line.likeness >= least
 
 
-def _build_line(ink: Ink, reading: OcrResult, fit: Fit) -> TextLine:
+def build_line(ink: Ink, reading: OcrResult, fit: Fit) -> TextLine:
+    """Return the line that ink shows when it is read and drawn in a face."""
     text = reading.text.strip()
     exact, face = ink.exact, fit.face
     left, top, _, bottom = face.ink(text)

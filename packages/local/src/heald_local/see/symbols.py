@@ -25,9 +25,12 @@ LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ023456789"  # I and 1 are no more than a str
 LABELS = tuple(f"{letter}:" for letter in LETTERS)  # of a question and its answer
 SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–"  # commonest first
 BETWEEN = ">•—–"  # signs that are icons, or the marks of items, unless words stand on both sides
-DASHES = "—–"
 ALIKE = 0.88  # least likeness of a mark to its character; icons of 33 public pages have at most .83
-DASH_ALIKE, DASH_OFF = 0.75, 0.7  # of a dash: it is a pixel high, so that it is known by its place, in pixels
+FLAT = "—–="
+FLAT_ALIKE, FLAT_OFF = 0.75, 0.7  # of flat signs: their strokes are a pixel high, so that the place tells, in pixels
+ANGLES, OWNERSHIP = ">›»", "©®"
+ANGLE_ALIKE, OWNED_ALIKE = 0.8, 0.8  # of an angle between two words, and of signs whose shape no icon has
+ANGLE_OFF = 2.1  # pixels by which the edges of an angle are off
 BETTER = 0.02  # likeness by which a rarer character must be better
 OFF = 1.8  # pixels by which the edges of a mark are off those of its character: the tips of a star are hardly seen
 REACH = 3.0  # ems between a mark and the words beside it, at most
@@ -75,11 +78,22 @@ def _read_symbol(pixels: Pixels, page: Pixels, lines: Sequence[TextLine], place:
             alike = _likeness(ink, glyph, line.style.size)
             if glyph.letter in BETWEEN and not is_between:
                 continue
-            if alike < (DASH_ALIKE if glyph.letter in DASHES and off <= DASH_OFF else ALIKE):
+            if off > OFF and not (is_between and glyph.letter in ANGLES):
+                continue
+            if alike < _least_likeness(glyph.letter, off, is_between):
                 continue
             if best is None or alike > best[0] + BETTER:
                 best = alike, glyph, line
     return _as_line(best[2], ink, best[1], best[0]) if best is not None else None
+
+
+def _least_likeness(letter: str, off: float, is_between: bool) -> float:
+    """Return from which likeness on a mark is a character whose place is off by some pixels."""
+    if letter in FLAT and off <= FLAT_OFF:
+        return FLAT_ALIKE
+    if letter in OWNERSHIP:
+        return OWNED_ALIKE
+    return ANGLE_ALIKE if is_between and letter in ANGLES else ALIKE
 
 
 def _is_beside(line: TextLine, place: Rect) -> bool:
@@ -124,7 +138,7 @@ def _glyphs_at(line: TextLine, ink: Ink) -> Iterator[tuple[_Glyph, float]]:
     for glyph in _glyphs(replace(line.style, size=0.0, colour="", spacing=0.0, underline=False)):
         left, top, right, bottom = (edge * size for edge in glyph.face.ink(glyph.letter))
         off = (exact.y - line.baseline - top, exact.bottom - line.baseline - bottom, exact.w - right + left)
-        if max(map(abs, off)) <= OFF:
+        if max(map(abs, off)) <= ANGLE_OFF:
             yield glyph, max(map(abs, off))
 
 

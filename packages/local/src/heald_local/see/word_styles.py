@@ -15,6 +15,7 @@ from heald_local.see.ocr import OcrResult
 from heald_pictures.elements import Family
 from heald_pictures.fonts import Face, faces, needs_wide
 from heald_pictures.rect import spanning
+from heald_pictures.scripts import is_leftward
 
 DOUBTFUL = 0.93  # a line that looks less like its letters may have words in other styles, or another weight
 FEWEST_LETTERS = 2  # of a word that shows its style
@@ -26,6 +27,7 @@ BETTER = 0.03  # likeness by which the runs must be better than the line as a wh
 LEAST_GAP = 2  # pixels between two words
 NEAREST = 0.6  # heights of the line by which a gap may be off the place where a space was read
 HEAVIER = 0.1  # how much nearer, as a logarithm, the amount of ink must be to that of the other weight
+EMBOLDENED = 1.25  # times the ink of a regular face, from which on it is one that a browser has made bold
 LARGEST = 24.0  # pixels of type whose weight is in doubt: larger letters show it
 LEAST_MASS = 40.0  # pixels of ink that show a weight
 MUCH_WORSE = 0.12  # likeness that the weight of the ink may cost
@@ -123,8 +125,15 @@ def split_at_wide_gaps(ink: Ink, reading: OcrResult) -> list[tuple[Ink, OcrResul
 
 
 def weigh_line(ink: Ink, text: str, fit: Fit) -> Fit:
-    """Return the fit in the other weight, if the line has clearly as much ink as that."""
+    """Return the fit in the other weight, if the line has clearly as much ink as that.
+
+    Browsers thicken the letters of a regular face where a font of another script has no bold one.
+    """
     mass = float(ink.cover.sum())
+    if is_leftward(text) and not fit.face.bold and fit.likeness < DOUBTFUL and mass >= LEAST_MASS:
+        drawn = float(fit.face.draw(text, fit.size, fit.spacing).sum())
+        thick = replace(fit, face=replace(fit.face, bold=True), likeness=DOUBTFUL)
+        return thick if mass >= EMBOLDENED * max(drawn, 1.0) else fit
     if fit.likeness >= DOUBTFUL or fit.size > LARGEST or mass < LEAST_MASS or needs_wide(text):
         return fit
     kin = [face for face in faces() if (face.family, face.italic) == (fit.face.family, fit.face.italic)]
