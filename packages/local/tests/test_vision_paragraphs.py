@@ -56,6 +56,24 @@ def test_lines_behind_bullets_are_a_list_and_the_bullets_no_pictures() -> None:
     assert "<img" not in html
 
 
+def test_items_with_words_in_another_style_are_items_with_all_their_lines() -> None:
+    lines: list[TextLine] = []
+    for top, words in ((300, ("The boats of", "the harbour", "leave early")), (352, ("Nobody has", "seen", "them"))):
+        x = 80.0
+        for at, part in enumerate(words):
+            element = text(x, top, part, weight=700 if at == 1 else 400)
+            lines += element.lines
+            x = element.rect.right + 4.5
+    lines += text(80, 326, "and return at the end of the day.").lines
+    page = seen(text(80, 60, "Lists", 36, 700), *group_paragraphs(lines), *_bullets(300, 352))
+    html = re.sub(r' class="[^"]*"', "", _page_text(page))
+    first = "<li>The boats of <b>the harbour</b> leave early and return at the end of the day.</li>"
+    assert [item.strip() for item in html.splitlines() if "<li" in item] == [
+        first,
+        "<li>Nobody has <b>seen</b> them</li>",
+    ]
+
+
 def test_bullets_in_a_colour_of_their_own_stay_as_they_are() -> None:
     lines = [line for at in range(3) for line in text(80, 300 + 26 * at, f"Item {at} of the list, rather long").lines]
     title = text(80, 60, "Lists", 36, 700)
@@ -102,6 +120,9 @@ def test_numbers_of_lines_that_are_no_list_are_not_lost() -> None:
     photos = [picture(400, 300 + 40 * at, 30, 30, at) for at in range(3)]
     html = _page_text(seen(text(80, 60, "Steps", 36, 700), *rows, *photos))
     assert "<ol" not in html
+    assert re.findall(r"\d\. Step", html) == ["1. Step", "2. Step", "3. Step"]
+    bold = [text(row.rect.right + 4.5, row.rect.y, "now", weight=700) for row in rows]
+    html = _page_text(seen(text(80, 60, "Steps", 36, 700), *rows, *bold, *photos))
     assert re.findall(r"\d\. Step", html) == ["1. Step", "2. Step", "3. Step"]
 
 

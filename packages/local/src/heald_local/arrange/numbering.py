@@ -50,12 +50,19 @@ def restore_numbers(part: Part) -> Part:
     if not text.marker.isdecimal():
         return part
     prefix = f"{text.marker}. "
-    first = text.lines[0]
-    left = first.rect.x - _advance(first, prefix)
-    ink, rect = (spanning((left, area.y, area.right, area.bottom)) for area in (first.ink, first.rect))
-    numbered = replace(first, text=prefix + first.text, ink=ink, rect=rect)
+    numbered = _numbered(text.lines[0], prefix)
     whole = as_text([numbered, *text.lines[1:]])
-    return replace(part, text=whole, rect=hull((part.rect, rect)))
+    runs = part.children
+    if runs and runs[0].text is not None:
+        first = as_text([_numbered(runs[0].text.lines[0], prefix), *runs[0].text.lines[1:]])
+        runs = (replace(runs[0], text=first), *runs[1:])
+    return replace(part, text=whole, rect=hull((part.rect, numbered.rect)), children=runs)
+
+
+def _numbered(line: TextLine, prefix: str) -> TextLine:
+    left = line.rect.x - _advance(line, prefix)
+    ink, rect = (spanning((left, area.y, area.right, area.bottom)) for area in (line.ink, line.rect))
+    return replace(line, text=prefix + line.text, ink=ink, rect=rect)
 
 
 def _advance(line: TextLine, words: str) -> float:

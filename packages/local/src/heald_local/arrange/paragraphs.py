@@ -36,11 +36,12 @@ def join_paragraphs(detection: Detection) -> Detection:
     """Return the detection with one text for each paragraph in several styles, and for each item of a list."""
     detection = _split_items(_split_at_marks(number_items(detection)))
     marked = [text for text in detection.texts if text.marker]
-    rows = _find_rows([text for text in detection.texts if not text.marker])
+    markers = {id(text.lines[0]): text.marker for text in marked}
+    rows = _find_rows(detection.texts)
     groups: list[list[Row]] = []
     for row in sorted(rows, key=lambda candidate: (candidate[0].baseline, candidate[0].rect.x)):
         home = next((group for group in groups if _follows(group, row)), None)
-        if home is None:
+        if home is None or id(row[0]) in markers:
             groups.append([row])
         else:
             home.append(row)
@@ -48,7 +49,7 @@ def join_paragraphs(detection: Detection) -> Detection:
     for group in groups:
         for part in _split_paragraphs(group):
             if len(part) > 1 and any(len(row) > 1 for row in part):
-                texts = _replace_rows(texts, part)
+                texts = _replace_rows(texts, part, markers.get(id(part[0][0]), ""))
     return replace(detection, texts=tuple(texts)) if len(texts) != len(detection.texts) or marked else detection
 
 
@@ -112,10 +113,10 @@ def _split_paragraphs(group: Sequence[Row]) -> list[list[Row]]:
     return parts
 
 
-def _replace_rows(texts: list[TextElement], rows: Sequence[Row]) -> list[TextElement]:
+def _replace_rows(texts: list[TextElement], rows: Sequence[Row], marker: str) -> list[TextElement]:
     """Replace the pieces of some rows by one text; the other lines of their texts stay texts."""
     pieces = [line for row in rows for line in row]
-    made = _paragraph(rows)
+    made = replace(_paragraph(rows), marker=marker)
     least, most = wrap_width(made)
     if least + 1 >= most:
         return texts

@@ -96,7 +96,8 @@ def _sentence(run: Sequence[Part]) -> Part:
     first = texts[0].lines[0]
     ink = hull(text.lines[0].ink for text in texts)
     line = TextLine(words, ink, around, base, first.baseline, min(text.lines[0].sure for text in texts))
-    return Part("text", around, tuple(run), text=TextElement((line,), around, base, "left", around.h))
+    text = TextElement((line,), around, base, "left", around.h, marker=texts[0].marker)
+    return Part("text", around, tuple(run), text=text)
 
 
 def space_between(left: TextLine, right: TextLine) -> str:

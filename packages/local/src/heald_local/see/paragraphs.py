@@ -143,7 +143,7 @@ def _are_items(group: Sequence[TextLine]) -> bool:
     is_loose = len(group) > FEWEST_ITEMS or pitch >= LOOSE_ITEMS * group[0].style.size
     is_short = is_loose and all(line.text.count(" ") < FEW_WORDS for line in group)
     is_far = pitch >= LOOSE_ITEMS * group[0].style.size and group[0].style.family not in CODE
-    if is_short and is_far and all(_is_small(line.text.strip()) for line in group):
+    if is_short and is_far and len(group) > FEWEST_ITEMS and all(_is_small(line.text.strip()) for line in group):
         return True  # a menu without capitals: a paragraph begins with one
     return (has_room or is_short) and all(_is_item(line.text.strip()) for line in group)
 
