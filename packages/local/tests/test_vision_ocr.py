@@ -14,7 +14,7 @@ from heald_local.see.ink_pieces import find_ink
 from heald_local.see.models import available
 from heald_local.see.ocr import OcrResult
 from heald_local.see.screenshot import load_screenshot
-from heald_local.see.styled_lines import insert_spaces
+from heald_local.see.styled_lines import insert_spaces, with_spaces
 from heald_pictures.fonts import faces
 from heald_pictures.rect import Rect
 
@@ -65,6 +65,9 @@ def test_an_overlooked_space_is_found_in_the_ink() -> None:
     middles = [drawn.advance("© 2026 Plotline"[: at + (2 if at else 1)]) * 18 - 4 for at in range(len(text))]
     reading = OcrResult(text, 0.9, (0.9,) * len(text), tuple((middle + margin) / whole for middle in middles))
     assert insert_spaces(ink, reading) == "© 2026 Plotline"
+    spaced = with_spaces(ink, reading)
+    assert len(spaced.places) == len(spaced.text)
+    assert list(spaced.places) == sorted(spaced.places)
     assert insert_spaces(ink, OcrResult(text, 0.9, (), ())) == text
 
 

@@ -13,7 +13,7 @@ from heald_local.see.ink import Ink
 from heald_local.see.line_fits import best_fit, find_families
 from heald_local.see.line_icons import Draft, cut_icon, part_icons
 from heald_local.see.line_marks import is_squarish
-from heald_local.see.ocr import OcrResult
+from heald_local.see.ocr import OcrResult, crop_margin
 from heald_local.see.script_ocr import is_script
 from heald_local.see.word_styles import split_at_wide_gaps, split_by_style, weigh_line
 from heald_local.see.zero_confusion import replace_zeros
@@ -172,13 +172,13 @@ def _try_spaces(
     ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
 ) -> tuple[OcrResult, Fit | None]:
     """Insert spaces at gaps of the ink if that looks better: the network misses some."""
-    text = insert_spaces(ink, reading)
-    if text == reading.text:
+    spaced = with_spaces(ink, reading)
+    if spaced.text == reading.text:
         return reading, fit
-    spaced_fit = best_fit(ink, text, favourites)
+    spaced_fit = best_fit(ink, spaced.text, favourites)
     if spaced_fit is None or (fit is not None and spaced_fit.likeness < fit.likeness + BETTER_SPACES):
         return reading, fit
-    return replace(reading, text=text), spaced_fit
+    return spaced, spaced_fit
 
 
 def _try_dashes(
@@ -230,20 +230,34 @@ def _try_edge(
 
 def insert_spaces(ink: Ink, reading: OcrResult) -> str:
     """Return the text of a line with spaces where its ink has wide gaps."""
+    return with_spaces(ink, reading).text
+
+
+def with_spaces(ink: Ink, reading: OcrResult) -> OcrResult:
+    """Return a reading with spaces where the ink has wide gaps, and with their places."""
     if len(reading.places) != len(reading.text):
-        return reading.text
-    height = ink.cover.shape[0]
+        return reading
+    height, margin = ink.cover.shape[0], crop_margin(ink.rect)
     filled = np.flatnonzero(ink.cover.max(axis=0) > INKED)
     wide = np.flatnonzero(np.diff(filled) > max(WIDE_GAP * height, LEAST_GAP))
     gaps = [float(filled[at] + filled[at + 1]) / 2 for at in wide]
-    letters = list(reading.text)
-    places = reading.columns(ink.rect)
+    sure = reading.letter_sure if len(reading.letter_sure) == len(reading.text) else (1.0,) * len(reading.text)
+    letters = list(zip(reading.text, reading.columns(ink.rect), sure, strict=True))
     for gap in reversed(gaps):
-        after = next((number for number, place in enumerate(places) if place > gap), len(letters))
-        if 0 < after < len(letters) and " " not in letters[after - 1 : after + 1]:
-            letters.insert(after, " ")
-            places.insert(after, gap)
-    return "".join(letters).strip()
+        after = next((number for number, (_, place, _) in enumerate(letters) if place > gap), len(letters))
+        if 0 < after < len(letters) and " " not in (letters[after - 1][0], letters[after][0]):
+            letters.insert(after, (" ", gap, 1.0))
+    while letters and letters[0][0] == " ":
+        letters.pop(0)
+    while letters and letters[-1][0] == " ":
+        letters.pop()
+    width = round(ink.rect.w) + 2 * margin
+    return replace(
+        reading,
+        text="".join(letter for letter, _, _ in letters),
+        places=tuple((place + margin) / width for _, place, _ in letters),
+        letter_sure=tuple(certain for _, _, certain in letters) if reading.letter_sure else (),
+    )
 
 
 def _is_legible(reading: OcrResult) -> bool:
