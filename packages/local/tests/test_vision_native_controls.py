@@ -131,3 +131,9 @@ def test_prompts_farther_inside_a_box_and_behind_a_mark_are_fields() -> None:
     white = box(80, 200, 160, 32, "#ffffff")
     band = box(60, 180, 800, 120, "#eeeeee")
     assert _tags(band, white, picture(91, 211, 10, 12), text(110, 207, "Search", 14, 400, "#6e6e6e")) == ["input"]
+
+
+def test_a_framed_number_beside_a_wide_box_in_the_same_frame_is_a_quantity() -> None:
+    number, order = box(80, 200, 50, 56, "#f9f9f9", border=True), box(150, 200, 320, 56, "#f9f9f9", border=True)
+    words = [text(98, 217, "1", 18, 700), text(170, 217, "Add to cart", 18, 700), text(400, 217, "$ 30.00", 18, 700)]
+    assert "input" in _tags(number, order, *words)

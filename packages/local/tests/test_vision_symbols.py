@@ -9,6 +9,7 @@ from vision_drawing import face_of
 
 from heald_local.see.initials import read_initials
 from heald_local.see.ink import extract_ink
+from heald_local.see.lone_digits import read_lone_digits
 from heald_local.see.ocr import OcrResult
 from heald_local.see.styled_lines import style_lines
 from heald_local.see.symbols import read_symbols
@@ -16,7 +17,7 @@ from heald_pictures.elements import PictureElement, TextElement
 from heald_pictures.fonts import Face, face
 from heald_pictures.rect import Rect, spanning
 from heald_pictures.regions import Pixels
-from vision_pages import text
+from vision_pages import box, text
 
 SIZE, BASELINE, LEFT = 16, 60, 20
 FINER = 8  # how much larger letters are drawn, so that no hinting shows
@@ -50,7 +51,7 @@ def _read(
     return [*(element.text for element in texts), *(element.name for element in pictures)]
 
 
-@pytest.mark.parametrize("letter", ["Q", "©", "+", "=", "&"])
+@pytest.mark.parametrize("letter", ["Q", "©", "+", "=", "&", "¶"])
 def test_a_letter_in_the_style_of_the_words_behind_it_is_part_of_their_line(letter: str) -> None:
     assert _read(letter, face_of("sans")) == [f"{letter} of the first quality"]
 
@@ -132,3 +133,13 @@ def test_a_line_of_brackets_is_text_if_it_looks_like_them(letters: str, expected
     assert ink is not None
     lines = style_lines([(ink, OcrResult(letters, 0.8, (), ()))]).lines
     assert [line.text for line in lines] == expected
+
+
+@pytest.mark.parametrize(("letter", "expected"), [("1", ["1"]), ("+", [])])
+def test_a_digit_alone_in_a_small_frame_is_text(letter: str, expected: list[str]) -> None:
+    pixels, picture = _drawn(letter, face_of("sans"))
+    frame = box(LEFT - 14, BASELINE - 30, 40, 44, "#ffffff", border=True)
+    texts, pictures = read_lone_digits(pixels, np.full_like(pixels, 255), [frame], [], [picture])
+    assert [element.text for element in texts] == expected
+    assert len(pictures) == 1 - len(expected)
+    assert not read_lone_digits(pixels, np.full_like(pixels, 255), [], [], [picture])[0]

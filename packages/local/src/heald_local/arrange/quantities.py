@@ -9,6 +9,7 @@ from heald_pictures.elements import TextElement
 _WIDTHS, _HEIGHTS = (28.0, 120.0), (20.0, 60.0)  # pixels of the frame
 _MOST_DIGITS = 3
 _LABEL_ABOVE, _SAME_EDGE, _LONGEST_LABEL = 8.0, 6.0, 40  # pixels from a label to its frame, and letters
+_WIDER = 3  # times as wide as the frame of a number is the button beside it
 _CONTROLS = frozenset({"button", "input", "select"})
 
 
@@ -24,10 +25,19 @@ def mark_quantity(row: Part, count: list[int]) -> Part:
     numbers = [child for child in row.children if _number_in(child) is not None]
     if len(numbers) != 1 or not _is_frame(numbers[0]):
         return row
-    if not any(child.tag in _CONTROLS and child is not numbers[0] for child in row.children):
+    if not any(_is_partner(child, numbers[0]) for child in row.children if child is not numbers[0]):
         return row
     field = _field(numbers[0], count)
     return replace(row, children=tuple(field if child is numbers[0] else child for child in row.children))
+
+
+def _is_partner(part: Part, number: Part) -> bool:
+    """Whether a part is a control, or a wide box in the same frame as a number, such as the button to order it."""
+    if part.tag in _CONTROLS:
+        return True
+    if part.box is None or number.box is None or part.box.border != number.box.border or not part.children:
+        return False
+    return abs(part.rect.h - number.rect.h) <= 1 and part.rect.w >= _WIDER * number.rect.w
 
 
 def _mark_below_labels(stack: Part, count: list[int]) -> Part:

@@ -19,6 +19,7 @@ from heald_local.see.initials import read_initials
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.letter_tiles import find_letter_tiles, split_at_tiles
 from heald_local.see.line_bars import read_bars
+from heald_local.see.lone_digits import read_lone_digits
 from heald_local.see.memory import release_memory
 from heald_local.see.page_ground import PageGround, find_ground
 from heald_local.see.page_layers import PageLayers, find_layers
@@ -166,6 +167,7 @@ def _add_pictures(
     all_boxes = [*boxes, *cuts.dashed, *cuts.rules]
     texts, pictures = read_symbols(cleared.pixels, page, page_texts.texts, cuts.pictures)
     texts, pictures = read_initials(cleared.pixels, page, texts, pictures)
+    texts, pictures = read_lone_digits(cleared.pixels, page, all_boxes, texts, pictures)
     has_room = find_room(all_boxes, texts, pictures, page)
     icons = trace_icons(pictures, cleared.fine, page, shot.ratio, has_room)
     with_controls = place_controls(*show_grounds(all_boxes, icons, grounds), find_controls(shot.pixels, parts))

@@ -23,7 +23,9 @@ from heald_pictures.regions import Pixels
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ023456789"  # I and 1 are no more than a stroke
 LABELS = tuple(f"{letter}:" for letter in LETTERS)  # of a question and its answer
-SIGNS = "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–"  # commonest first
+SIGNS = (
+    "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–¶§"  # commonest first
+)
 BETWEEN = ">•—–"  # signs that are icons, or the marks of items, unless words stand on both sides
 ALIKE = 0.88  # least likeness of a mark to its character; icons of 33 public pages have at most .83
 FLAT = "—–="
