@@ -21,6 +21,7 @@ from heald_nodes.postgres.chunks import notice_rows
 from heald_nodes.postgres.notices import NO_NOTICE
 
 Row = Sequence[Any]
+_VALUES = {"NULL": None, "True": True, "False": False}
 OnNotice = Callable[[str, str], None]
 _WORK_TRIGGER = """CREATE TRIGGER work_began AFTER UPDATE OF work ON sessions
     WHEN old.work = 'idle' AND new.work <> 'idle' BEGIN SELECT note_work(); END"""
@@ -193,7 +194,7 @@ class SimulatedDatabase:
         columns = statement.columns
         stored: list[Row] = []
         parts: dict[tuple[str, int], dict[str, list[list[object]]]] = {}
-        for row in zip(*arguments, strict=True):
+        for row in zip(*map(_read_members, arguments), strict=True):
             changed = self._execute(statement.text, (*values, *row)[: statement.count])
             if not changed:
                 continue
@@ -245,6 +246,13 @@ class ObserverPool:
 def _to_json(members: list[object]) -> str | None:
     """Return a list of names or keys as SQLite has it."""
     return encode(members).decode() if all(type(member) in (str, int) for member in members) else None
+
+
+def _read_members(members: Any) -> Sequence[Any]:
+    """Return the members of a list, whose numbers and truth values may be a text."""
+    if type(members) is not str:
+        return members
+    return [_VALUES[word] if word in _VALUES else int(word) for word in members[1:-1].split(",")]
 
 
 def _read_list(text: str) -> list[str]:

@@ -290,20 +290,20 @@ async def test_a_notice_goes_to_the_one_node_that_reads(
 def test_the_channel_of_a_session_is_that_of_its_only_reader(clock: Clock) -> None:
     feed = PostgresEventFeed(AnchorCache())
     feed.add_readers("ses_a", "one")
-    assert feed.channel_of("ses_a") == ""  # others may have announced theirs before
+    assert feed.route("ses_a").channel == ""  # others may have announced theirs before
     feed.expect_readers()
     clock.now += READERS_SECONDS - 1
     feed.add_readers("ses_a", "one")
-    assert feed.channel_of("ses_a") == ""
+    assert feed.route("ses_a").channel == ""
     clock.now += 2
-    assert feed.channel_of("ses_a") == "one"
-    assert feed.channel_of("ses_b") == ""
+    assert feed.route("ses_a").channel == "one"
+    assert feed.route("ses_b").channel == ""
     feed.add_readers("ses_a", "two")
-    assert feed.channel_of("ses_a") == ""
+    assert feed.route("ses_a").channel == ""
     clock.now += READERS_SECONDS - 1
-    assert feed.channel_of("ses_a") == "two"
+    assert feed.route("ses_a").channel == "two"
     feed.add_readers("ses_a")  # of a node that has no channel
-    assert feed.channel_of("ses_a") == ""
+    assert feed.route("ses_a").channel == ""
 
 
 def test_a_notice_goes_to_one_channel() -> None:
@@ -338,22 +338,22 @@ async def test_a_reader_that_comes_late_has_the_whole_log(
 
 def test_readers_that_are_announced_during_a_commit_get_a_notice_after_it(clock: Clock) -> None:
     feed = PostgresEventFeed(AnchorCache())
-    assert feed.needs_notice("ses_a")
+    assert feed.route("ses_a").is_needed
     feed.expect_readers()
-    assert feed.needs_notice("ses_a")
+    assert feed.route("ses_a").is_needed
     clock.now += READERS_SECONDS + 1
-    assert not feed.needs_notice("ses_a")
+    assert not feed.route("ses_a").is_needed
     assert feed.add_readers("ses_a") is None
     assert not feed.add_unnoticed(("ses_a", 7, 1))
-    assert feed.needs_notice("ses_a")
-    assert not feed.needs_notice("ses_b")
+    assert feed.route("ses_a").is_needed
+    assert not feed.route("ses_b").is_needed
     assert feed.add_unnoticed(("ses_b", 3, 1))
     assert feed.add_readers("ses_b") == ("ses_b", 3, 1)
     assert feed.add_readers("ses_b") is None
     clock.now += READERS_SECONDS + 1
-    assert not feed.needs_notice("ses_a")
+    assert not feed.route("ses_a").is_needed
     feed.expect_readers()
-    assert feed.needs_notice("ses_a")
+    assert feed.route("ses_a").is_needed
 
 
 async def test_a_node_does_not_hear_its_own_readers(writer: PostgresStore, store: CountingStore) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from time import monotonic
 
+import msgspec
+
 from heald.core.envelope import Event
 from heald.sessions.news import News
 from heald.sessions.shared_store import READERS_SECONDS
@@ -21,6 +23,20 @@ from heald_nodes.postgres.notices import LONGEST_ID, Appended
 MAX_CARRIED = 4000
 """Bytes of a chunk that a notice carries at most."""
 _MOST_SESSIONS = 10_000
+
+
+class NoticeRoute(msgspec.Struct, frozen=True):
+    """Where the notice of an append goes."""
+
+    is_needed: bool
+    """Whether another node may have readers of the session."""
+    carries: bool
+    """Whether it is to carry the rows of the append."""
+    channel: str
+    """The channel of the one node that reads the session, or an empty text for that of all nodes."""
+
+
+_SILENT = NoticeRoute(False, False, "")
 
 
 class PostgresEventFeed:
@@ -47,9 +63,16 @@ class PostgresEventFeed:
             self.expect_readers()
         return self._unnoticed.pop(session, None)
 
-    def needs_notice(self, session: str) -> bool:
-        """Whether another node may have readers of a session."""
-        return monotonic() < self._all_until or len(session) > LONGEST_ID or self.has_readers(session)
+    def route(self, session: str, chunk: EncodedChunk | None = None) -> NoticeRoute:
+        """Return where the notice of an append goes."""
+        channels = self._channels(session)
+        may_have_others = monotonic() < self._all_until
+        if not channels:
+            return NoticeRoute(True, False, "") if may_have_others or len(session) > LONGEST_ID else _SILENT
+        carries = (
+            chunk is not None and is_of_rows(chunk.codec) and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
+        )
+        return NoticeRoute(True, carries, next(iter(channels)) if len(channels) == 1 and not may_have_others else "")
 
     def add_unnoticed(self, appended: Appended) -> bool:
         """Remember an append without a notice. Returns False if its readers were announced meanwhile."""
@@ -66,29 +89,19 @@ class PostgresEventFeed:
         """Whether another node has announced readers of a session lately."""
         return bool(self._channels(session))
 
-    def channel_of(self, session: str) -> str:
-        """The channel for the notices of a session: that of the one node that reads it, or an empty text for that of
-        all nodes."""
-        channels = self._channels(session)
-        return next(iter(channels)) if len(channels) == 1 and monotonic() >= self._all_until else ""
-
     def _channels(self, session: str) -> Mapping[str, float]:
         """Return the channels of the nodes that have announced readers of a session lately."""
         channels = self._readers.get(session)
         if channels is None:
             return {}
         now = monotonic()
+        if min(channels.values()) >= now:
+            return channels
         for channel in [channel for channel, until in channels.items() if until < now]:
             del channels[channel]
         if not channels:
             del self._readers[session]
         return channels
-
-    def carries(self, session: str, chunk: EncodedChunk) -> bool:
-        """Whether the notice of a commit is to carry a chunk of a session."""
-        if not self.has_readers(session):
-            return False
-        return is_of_rows(chunk.codec) and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
 
     def decode(self, news: News) -> Sequence[Event] | None:
         """Return the events that news carry; None if they must be read."""

@@ -37,6 +37,8 @@ class _LogTail(msgspec.Struct):
     after: int
     lines: list[bytes]
     """Its rows, the oldest first."""
+    bytes: int
+    """Its size, with the line breaks between its rows."""
 
 
 class LogTails:
@@ -47,7 +49,10 @@ class LogTails:
 
     def keep(self, session: str, epoch: int, kept: KeptAppend, last: int) -> None:
         """An append was stored, with which the log ends at `last`."""
-        tail = _LogTail(epoch, last, []) if kept.tail is None else _LogTail(epoch, kept.after, kept.lines)
+        if kept.tail is None:
+            tail = _LogTail(epoch, last, [], 0)
+        else:
+            tail = _LogTail(epoch, kept.after, kept.lines, kept.tail_bytes + len(kept.tail))
         self._tails.pop(session, None)
         self._tails[session] = tail
         if len(self._tails) > _MOST_TAILS:
@@ -62,7 +67,7 @@ class LogTails:
         for session, epoch, before in appends:
             if (known := self._tails.get(session)) is not None and known.epoch == epoch:
                 continue
-            self._tails[session] = _LogTail(epoch, before, [])
+            self._tails[session] = _LogTail(epoch, before, [], 0)
             if before:
                 missing.append(session)
         if not missing:
@@ -71,24 +76,19 @@ class LogTails:
             "SELECT id, epoch, tail_after, tail FROM sessions WHERE id = ANY($1) AND length(tail) > 0", missing
         )
         for session, epoch, after, tail in rows:
-            self._tails[session] = _LogTail(epoch, after, tail.split(b"\n")[::-1])
+            self._tails[session] = _LogTail(epoch, after, tail.split(b"\n")[::-1], len(tail))
 
     def place(self, session: str, epoch: int, before: int, chunk: EncodedChunk, *, writes_tails: bool) -> KeptAppend:
         """Return how an append is to be kept."""
         tail = self._tails.get(session)
         if tail is None or tail.epoch != epoch:  # the session has another writer, so the append will be refused
-            tail = _LogTail(epoch, before, [])
-        lines, size = tail.lines + chunk.lines, _size_of(tail.lines)
-        if writes_tails and chunk.codec == ROWS and _size_of(lines) <= TAIL_BYTES:
+            tail = _LogTail(epoch, before, [], 0)
+        lines, size = tail.lines + chunk.lines, tail.bytes
+        if writes_tails and chunk.codec == ROWS and size + len(chunk.body) < TAIL_BYTES:
             return KeptAppend(tail.after, size, lines, _newest_first(chunk.lines, is_first=not tail.lines))
         if not tail.lines:
             return KeptAppend(tail.after, size, lines, None, chunk.codec, chunk.body)
         return KeptAppend(tail.after, size, lines, None, *pack_rows(lines))
-
-
-def _size_of(lines: Sequence[bytes]) -> int:
-    """Return the bytes of rows with the line breaks between them."""
-    return max(sum(map(len, lines)) + len(lines) - 1, 0)
 
 
 def _newest_first(lines: Sequence[bytes], *, is_first: bool) -> bytes:

@@ -7,7 +7,7 @@ work begins or ends, and every ten seconds between. The events of a short append
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -38,9 +38,9 @@ TOUCH_SECONDS = 10.0
 
 APPEND = f"""
 WITH w AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
-                         $8::bytea[], $9::boolean[], $10::int[], $11::text[], $12::bigint[], $13::bytea[], $14::int[],
-                         $15::bytea[], $16::int[])
+    SELECT * FROM unnest($1::text[], $2::text::bigint[], $3::text[], $4::text::bigint[], $5::text::bigint[],
+                         $6::text[], $7::text::int[], $8::bytea[], $9::text::boolean[], $10::text::int[], $11::text[],
+                         $12::text::bigint[], $13::bytea[], $14::text::int[], $15::bytea[], $16::text::int[])
         AS w(id, epoch, holder, before, last, work, codec, body, carried, part, channel, after, tail, chunk_codec,
              chunk, tail_bytes)
 ), h AS (
@@ -236,16 +236,15 @@ class GroupWriter:
 
     def _split(self, group: list[PendingAppend]) -> NoticeParts:
         """Choose the notices of appends, and what they carry."""
-        parts = NoticeParts()
+        parts, writes_rows = NoticeParts(), self._sharing.writes_rows
         for pending in group:
             session, chunk = pending.lease.session, pending.chunk
-            if self._sharing.writes_rows and not self._feed.needs_notice(session):
+            route = self._feed.route(session, chunk)
+            if writes_rows and not route.is_needed:
                 parts.add_silent()
                 continue
-            carries = chunk is not None and self._pool.is_utf8 and self._feed.carries(session, chunk)
-            parts.add(
-                session, chunk.notice_rows if carries and chunk is not None else None, self._feed.channel_of(session)
-            )
+            carries = route.carries and self._pool.is_utf8 and chunk is not None
+            parts.add(session, chunk.notice_rows if carries else None, route.channel)
         return parts
 
     async def _append(
@@ -259,21 +258,21 @@ class GroupWriter:
         rows = await connection.fetch(
             self._news.with_notice(APPEND, self._pool.schema),
             [pending.lease.session for pending in group],
-            [pending.lease.epoch for pending in group],
+            _numbers(pending.lease.epoch for pending in group),
             [pending.lease.holder for pending in group],
-            [pending.before for pending in group],
-            [pending.last for pending in group],
+            _numbers(pending.before for pending in group),
+            _numbers(pending.last for pending in group),
             [pending.work for pending in group],
-            [pending.chunk.codec if pending.chunk is not None else None for pending in group],
+            _numbers(pending.chunk.codec if pending.chunk is not None else None for pending in group),
             [pending.chunk.body if pending.chunk is not None else None for pending in group],
-            parts.carried,
-            parts.numbers,
+            _numbers(parts.carried),
+            _numbers(parts.numbers),
             parts.channels,
-            [place.after if place is not None else None for place in kept],
+            _numbers(place.after if place is not None else None for place in kept),
             [place.tail if place is not None else None for place in kept],
-            [place.codec if place is not None else None for place in kept],
+            _numbers(place.codec if place is not None else None for place in kept),
             [place.body if place is not None else None for place in kept],
-            [place.tail_bytes if place is not None else None for place in kept],
+            _numbers(place.tail_bytes if place is not None else None for place in kept),
         )
         return {row[0]: row[1] for row in rows}
 
@@ -283,6 +282,12 @@ class GroupWriter:
             self._tails.forget(pending.lease.session)
             if not pending.done.done():
                 pending.done.set_exception(error)
+
+
+def _numbers(members: Iterable[int | None]) -> str:
+    """Return numbers or truth values as PostgreSQL reads a list of them. The driver looks at each member of a list
+    whether it is one itself, which takes longer than all else that it does with them."""
+    return "{" + ",".join(["NULL" if member is None else str(member) for member in members]) + "}"
 
 
 async def _store_blobs(
