@@ -27,6 +27,8 @@ from benchmarks.report import commit_name, machine
 SEED = 39
 TUNING, MEASURED = "tuning", "measured"
 LEAST_IDENTITY = 0.95
+LEAST_SEEN = 0.95
+"""The share of a document's lines that the measure must see; what a copy has of the others counts as invented."""
 SCORES = ("d2c_block", "d2c_text", "d2c_position", "d2c_colour")
 COUNTS = ("links", "fields", "headings", "lists", "tables", "weight", "style", "size", "wrap", "unread")
 TOTALS = {"charts": "charts invented", "new_fields": "fields invented", "letters": "letters as pictures"}
@@ -70,7 +72,7 @@ def read_rows(report: Path) -> list[Row]:
 
 def kept_row(row: Row) -> Row:
     """Return the part of a row that the table needs; it names the page and has nothing of its text."""
-    figures = {key: row["figures"][key] for key in (*SCORES, "agrees", "overflow", *TOTALS, *MEDIANS)}
+    figures = {key: row["figures"][key] for key in (*SCORES, "seen", "agrees", "overflow", *TOTALS, *MEDIANS)}
     return {key: row[key] for key in ("target", "group", "identity", "document", "error")} | {"figures": figures}
 
 
@@ -120,6 +122,9 @@ def _figures() -> Iterator[tuple[str, Callable[[Sequence[Row]], str]]]:
     for key in SCORES:
         yield f"Design2Code {key.removeprefix('d2c_')}, mean", lambda rows, key=key: _mean(_sound_values(rows, key))
     yield "fifth-worst block", lambda rows: _number(_nth(sorted(_sound_values(rows, "d2c_block")), 4))
+    yield "pages of which it sees 95 % of the lines", lambda rows: str(len(_seen_values(rows)))
+    yield "block on these, mean", lambda rows: _mean(_seen_values(rows))
+    yield "fifth-worst block on these", lambda rows: _number(_nth(sorted(_seen_values(rows)), 4))
     yield "worst block", lambda rows: _number(min(_sound_values(rows, "d2c_block"), default=None))
     yield "own score within 0.03 of the true one", lambda rows: _percent(_values(rows, "agrees"))
     for key in COUNTS:
@@ -140,6 +145,11 @@ def _sound_values(rows: Sequence[Row], key: str) -> list[float]:
     """Return the values of pages that the measure fits; a page that failed counts as 0."""
     sound = [row for row in rows if is_sound(row)]
     return [0.0 if row["error"] else float(row["figures"][key] or 0.0) for row in sound]
+
+
+def _seen_values(rows: Sequence[Row]) -> list[float]:
+    """Return the blocks of the pages whose lines the measure sees."""
+    return _sound_values([row for row in rows if (row["figures"].get("seen") or 0.0) >= LEAST_SEEN], "d2c_block")
 
 
 def _nth(values: Sequence[float], number: int) -> float | None:

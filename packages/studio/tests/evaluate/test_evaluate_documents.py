@@ -122,8 +122,10 @@ async def test_a_document_is_rendered_with_the_files_beside_it_only(browser: Bro
     (tmp_path / "secret.png").write_bytes(png())
     (tmp_path / "inside/boat.png").write_bytes(png())
     page = tmp_path / "inside/a.html"
-    page.write_text(f'{_BODY}<img src="boat.png"><img src="%2e%2e/secret.png"><img src="other.png">')
+    shade = "<p style='text-shadow:0 0 9px #000;font-size:4px'>A line whose colour no pixel has</p>"
+    page.write_text(f'{_BODY}{shade}<img src="boat.png"><img src="%2e%2e/secret.png"><img src="other.png">')
     document = await read_document(browser, page, _WINDOW)
+    assert 0 < document.seen < 1
     assert [path.rpartition("/")[2] for path in document.missing] == ["secret.png", "other.png"]
     assert document.identity == Design2Code(1.0, 1.0, 1.0, 1.0)
     assert serve_folder(tmp_path / "inside")("https://project.heald.invalid/a%00b") is None

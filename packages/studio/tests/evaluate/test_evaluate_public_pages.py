@@ -75,17 +75,21 @@ def test_the_table_pools_counts_and_leaves_pages_out_that_do_not_match_themselve
         document=FIGURES,
         design2code=Design2Code(0.9, 1.0, 1.0, 1.0),
         identity=Design2Code(1.0, 1.0, 1.0, 1.0),
+        seen=1.0,
     )
+    unseen = replace(good, target="tuning/17", design2code=Design2Code(0.3, 1.0, 1.0, 1.0), seen=0.4)
     odd = replace(
         good, target="tuning/9", design2code=Design2Code(0.1, 0.1, 0.1, 0.1), identity=Design2Code(0.5, 1.0, 1.0, 1.0)
     )
     failed = replace(good, target="tuning/13", error="It crashed.", design2code=None, document=None)
-    write_report(EvaluationReport(rows=(good, odd, failed)), tmp_path)
+    write_report(EvaluationReport(rows=(good, odd, unseen, failed)), tmp_path)
     table = _run("table", str(tmp_path)).stdout
-    assert "| pages | 3 |" in table
-    assert "| Design2Code block, mean | 0.450 |" in table
-    assert "| links | 6 of 8 (75 %) |" in table
-    assert "| letters as pictures | 4 |" in table
+    assert "| pages | 4 |" in table
+    assert "| Design2Code block, mean | 0.400 |" in table
+    assert "| pages of which it sees 95 % of the lines | 2 |" in table
+    assert "| block on these, mean | 0.450 |" in table
+    assert "| links | 9 of 12 (75 %) |" in table
+    assert "| letters as pictures | 6 |" in table
     assert "tuning/9 (0.500)" in table
     assert "Failed: tuning/13: It crashed." in table
     stored = tmp_path / "stored.json"

@@ -113,6 +113,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("d2c_position", "Design2Code position", _design2code_value(lambda d: d.position), "high", _three),
     Column("d2c_colour", "Design2Code colour", _design2code_value(lambda d: d.colour), "high", _three),
     Column("identity", "identity", lambda row: None if row.identity is None else row.identity.block, "high", _three),
+    Column("seen", "lines that Design2Code sees", lambda row: row.seen, "high", _percent),
     Column("dom_links", "links of the HTML", _document_value(lambda d: d.links.share), "high", _percent),
     Column("dom_fields", "fields", _document_value(lambda d: d.fields.share), "high", _percent),
     Column("dom_headings", "headings", _document_value(lambda d: d.headings.share), "high", _percent),

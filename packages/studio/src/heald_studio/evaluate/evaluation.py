@@ -215,7 +215,7 @@ class _EvaluationRun:
             conversion.files,
         )
         design2code = await asyncio.to_thread(score_design2code, areas, document.areas)
-        return replace(row, document=figures, design2code=design2code, identity=document.identity)
+        return replace(row, document=figures, design2code=design2code, identity=document.identity, seen=document.seen)
 
 
 async def _read_target_document(browser: Browser, target: EvaluationTarget) -> EvaluationTarget:

@@ -33,6 +33,8 @@ class PageDocument(msgspec.Struct, frozen=True, kw_only=True):
     areas: tuple[TextArea, ...]
     identity: Design2Code
     """The document's score against itself, which is below 1 where the measure cannot tell blocks apart."""
+    seen: float
+    """The share of its lines that lie in one of its blocks: the measure knows nothing of the others."""
     missing: tuple[str, ...] = ()
     """Fonts and pictures that the document asks for and that could not be loaded."""
 
@@ -50,8 +52,19 @@ async def read_document(browser: Browser, path: Path, viewport: Viewport) -> Pag
         elements=keep_seen_elements(read_document_parts(rendering.probed), pixels),
         areas=areas,
         identity=await asyncio.to_thread(score_design2code, areas, areas),
+        seen=_seen_share(rendering.texts, areas, pixels.shape[1], pixels.shape[0]),
         missing=rendering.failed,
     )
+
+
+def _seen_share(texts: Sequence[TextBlock], areas: Sequence[TextArea], width: int, height: int) -> float:
+    """Return the share of lines whose middle is in a block; 1 without lines."""
+    middles = [((text.x + text.w / 2) / width, (text.y + text.h / 2) / height) for text in texts]
+    boxes = [area.box for area in areas]
+    seen = [
+        any(left <= x <= left + wide and top <= y <= top + high for left, top, wide, high in boxes) for x, y in middles
+    ]
+    return sum(seen) / len(seen) if seen else 1.0
 
 
 def serve_folder(folder: Path) -> Serve:

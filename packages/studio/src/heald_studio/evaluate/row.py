@@ -36,6 +36,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The score by the definition of Design2Code, if the document is there."""
     identity: Design2Code | None = None
     """The same for the document against itself."""
+    seen: float | None = None
+    """The share of the document's lines that this measure sees."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     first_preview_seconds: float | None = None
