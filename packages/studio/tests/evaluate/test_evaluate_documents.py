@@ -140,6 +140,7 @@ async def test_what_the_picture_does_not_show_is_not_expected_of_a_copy(browser:
     document = await read_document(browser, page, _WINDOW)
     assert [part.kind for part in document.parts] == ["field"]
     assert (len(document.elements.links), len(document.elements.headings)) == (1, 1)
+    assert not any("white" in text.text for text in document.texts)
 
 
 def test_pictures_of_another_size_are_completely_different() -> None:

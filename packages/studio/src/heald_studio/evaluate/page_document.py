@@ -14,7 +14,7 @@ from heald_studio.evaluate.design2code import Design2Code, score_design2code
 from heald_studio.evaluate.document_blocks import TextArea, read_text_areas
 from heald_studio.evaluate.document_figures import DocumentParts, read_document_parts, with_document
 from heald_studio.evaluate.page_parts import PARTS_PROBE, PagePart, read_parts
-from heald_studio.evaluate.seen_parts import keep_seen_elements, keep_seen_parts
+from heald_studio.evaluate.seen_parts import keep_seen_elements, keep_seen_parts, keep_seen_texts
 from heald_studio.score.page_image import decode_pixels
 
 _DIFFERENT = 8  # levels by which pixels differ
@@ -29,7 +29,7 @@ class PageDocument(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[TextBlock, ...]
     parts: tuple[PagePart, ...]
     elements: DocumentParts
-    """Both without what the picture does not show."""
+    """All three without what the picture does not show."""
     areas: tuple[TextArea, ...]
     identity: Design2Code
     """The document's score against itself, which is below 1 where the measure cannot tell blocks apart."""
@@ -45,14 +45,15 @@ async def read_document(browser: Browser, path: Path, viewport: Viewport) -> Pag
     rendering = await browser.render(serve, path.name, viewport, probe=with_document(PARTS_PROBE))
     areas = await read_text_areas(browser, serve, path.name, viewport, rendering.picture)
     pixels = await asyncio.to_thread(decode_pixels, rendering.picture)
+    texts = keep_seen_texts(rendering.texts, pixels)
     return PageDocument(
         picture=rendering.picture,
-        texts=rendering.texts,
+        texts=texts,
         parts=keep_seen_parts(read_parts(rendering.probed), pixels),
         elements=keep_seen_elements(read_document_parts(rendering.probed), pixels),
         areas=areas,
         identity=await asyncio.to_thread(score_design2code, areas, areas),
-        seen=_seen_share(rendering.texts, areas, pixels.shape[1], pixels.shape[0]),
+        seen=_seen_share(texts, areas, pixels.shape[1], pixels.shape[0]),
         missing=rendering.failed,
     )
 

@@ -1,9 +1,12 @@
 """Leaves out the parts of a document that its picture does not show: outside the page, or one plain colour."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from heald_studio.browser.page import TextBlock
 from heald_studio.evaluate.document_figures import DocumentParts, PlaceBox
 from heald_studio.evaluate.page_parts import PagePart
 
@@ -26,6 +29,11 @@ def keep_seen_elements(elements: DocumentParts, pixels: Pixels) -> DocumentParts
         lists=_keep(elements.lists, pixels),
         tables=_keep(elements.tables, pixels),
     )
+
+
+def keep_seen_texts(texts: Sequence[TextBlock], pixels: Pixels) -> tuple[TextBlock, ...]:
+    """Return the lines that the picture shows: none in the colour of their ground."""
+    return tuple(text for text in texts if is_seen((text.x, text.y, text.w, text.h), pixels))
 
 
 def is_seen(box: PlaceBox, pixels: Pixels) -> bool:
