@@ -278,6 +278,8 @@ async def test_a_notice_goes_to_the_one_node_that_reads(
     assert any(news.topic == "events" for news in heard_by_other) is bool(news_url)
     await other.announce_readers(["ses_a"])
     await wait_until(lambda: any(news.name == "other" for news in heard))
+    feed = writer._feed  # pyright: ignore[reportPrivateUsage]
+    await wait_until(lambda: not feed.route("ses_a").channel)  # the writer has heard it too
     await writing.append("for both ")
     await wait_until(lambda: heard[-1].seq == heard_by_other[-1].seq == 2)
     assert heard[-1].rows
