@@ -35,6 +35,11 @@ PATIENCE = 20.0
 LONGEST = 60.0
 """Seconds after which a file is cut: several processes may run parts of it."""
 LONG = (
+    "test_cli_run_resume.py",
+    "test_stacks_browser.py",
+    "test_server_studio_crash.py",
+    "test_mcp_features.py",
+    "test_server_nodes_disk.py",
     "test_recorded_detections.py",
     "test_types.py",
     "test_security_git.py",
@@ -64,14 +69,27 @@ LONG = (
 )
 """Files that take about a minute. They come first also where no run is known."""
 USUAL_IN = {
-    "packages/heald/tests/web": 2.5,
-    "packages/server/tests/clients": 1.0,
-    "packages/studio/tests/browser": 0.7,
-    "packages/heald/tests/studio": 0.7,
-    "packages/heald/tests/server": 0.7,
-    "packages/heald/tests/vision": 0.7,
-    "packages/studio/tests/server": 0.5,
-    "packages/server/tests": 0.4,
+    "packages/heald/tests/web": 4.0,
+    "packages/nodes/tests/server": 4.0,
+    "packages/studio/tests/locks": 4.0,
+    "packages/studio/tests/server": 2.0,
+    "packages/heald/tests/clients": 1.7,
+    "packages/server/tests/clients": 1.3,
+    "packages/studio/tests/browser": 1.3,
+    "packages/heald/tests/server": 1.2,
+    "packages/heald/tests/studio": 1.2,
+    "packages/server/tests": 1.2,
+    "packages/cli/tests/clients": 1.1,
+    "packages/heald/tests/vision": 0.9,
+    "packages/heald/tests/cli": 0.8,
+    "packages/studio/tests/stacks": 0.7,
+    "packages/cli/tests": 0.6,
+    "packages/nodes/tests/sessions": 0.6,
+    "packages/cli/tests/agent": 0.4,
+    "tests": 0.4,
+    "packages/core/tests/sessions": 0.3,
+    "packages/local/tests": 0.3,
+    "packages/core/tests/tools": 0.2,
 }
 """Seconds of a test that is not known, in folders whose tests use browsers, servers and clients. Without them the page,
 a sixth of the whole, would be left for the end of a first run."""

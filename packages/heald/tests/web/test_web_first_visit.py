@@ -74,7 +74,7 @@ async def test_on_a_phone_the_last_step_marks_the_button_of_the_menu(person: Vis
     await tour.get_by_role("button", name="Next").click()
     await tour.get_by_role("button", name="Next").click()
     await expect(tour).to_contain_text("Step 3 of 3")
-    await expect(page.get_by_role("button", name="Menu")).to_have_attribute("data-tour", "")
+    await expect(page.get_by_role("button", name="Menu", exact=True)).to_have_attribute("data-tour", "")
     await expect(page.locator("[data-tour]")).to_have_count(1)
 
 
