@@ -185,7 +185,7 @@ ENDS: dict[str, tuple[Callable[[Any], Reply], Callable[..., Awaitable[int]], lis
     "time": (half, wait, ["--max-seconds", "0.5"], 3),
     "tokens": (half, wait, ["--max-tokens", "3"], 3),
     "refused": (lambda _: Reply.json({"error": {"message": "no such model"}}, 400), wait, [], 1),
-    "cut off": (lambda _: Reply(wire_stream("chat", text=["Half ", "rest"])[:2]), wait, [], 1),
+    "cut off": (lambda _: Reply(wire_stream("chat", text=["Half ", "rest"])[:2]), wait, ["--retry-attempts", "1"], 1),
 }
 """How a run ends before its answer does: what the model sends, who reads it, more options, and the exit code."""
 
