@@ -199,7 +199,7 @@ class SqliteSharing:
     async def _watch(self) -> None:
         """Publish the changes of other processes: soon if there are any, else within a second."""
         await self._try_read(self._seen.begin)
-        seen: Stamp | None = None
+        read_at: Stamp | None = None
         while True:
             others = any(True for _ in self._lock.others())
             if others and not self._others:
@@ -209,11 +209,11 @@ class SqliteSharing:
             while monotonic() < until:
                 await asyncio.sleep(WATCH_SECONDS if others else _ALONE_SECONDS)
                 stamp = self._stamp.read()
-                if stamp is not None and stamp == seen:
+                if stamp is not None and stamp == read_at:
                     continue
-                found = await self._try_read(partial(self._seen.find, self._node))
-                seen = stamp if found is not None else None
-                for news in found or ():
+                changes = await self._try_read(partial(self._seen.find, self._node))
+                read_at = stamp if changes is not None else None
+                for news in changes or ():
                     self._news.publish(news)
 
     async def _try_read(self, job: Job[T]) -> T | None:

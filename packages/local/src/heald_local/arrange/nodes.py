@@ -263,8 +263,8 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
         return make_node(part, part.name, sheet, slim, part.attributes)
     edge = box.border.widths[3] if box.border is not None else 0.0
     above = length(max(text.rect.y - part.rect.y - edge, 0)) if part.tag == "textarea" else "0"
-    own = _CHOICE_PADDING if _is_list_box(part) else 0.0
-    sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge - own, 0))}"
+    browser_padding = _CHOICE_PADDING if _is_list_box(part) else 0.0
+    sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge - browser_padding, 0))}"
     sheet["font"] = f"{text.style.size:g}px {FONT_STACKS[text.style.family]}"
     if text.style.weight != 400:
         sheet["font-weight"] = str(text.style.weight)
@@ -278,7 +278,7 @@ def _options(part: Part, text: TextElement) -> tuple[Node, ...]:
     """Return the choices of a select: all that a list box shows, or the chosen one."""
     is_list = _is_list_box(part)
     texts = [child.text for child in part.children if child.text is not None] if is_list else [text]
-    lines = [line for shown in texts for line in shown.lines]
+    lines = [line for choice in texts for line in choice.lines]
     return tuple(Node("option", "", lines=(line.text,)) for line in (lines if is_list else lines[:1]))
 
 

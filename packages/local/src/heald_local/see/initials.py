@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import extract_ink
-from heald_local.see.ocr import OcrResult
+from heald_local.see.letter_fits import read_letter
 from heald_local.see.paragraphs import as_text
-from heald_local.see.styled_lines import build_line
 from heald_pictures.elements import PictureElement, TextElement, TextLine
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
@@ -14,7 +12,6 @@ from heald_pictures.regions import Pixels
 CAPITALS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 HEIGHTS = (1.6, 7.0)  # ems of the words behind it
 REACH, LEVEL = 1.5, 1.0  # ems from an initial to these words, and between their upper edges
-ALIKE = 0.93  # least likeness of an initial to its letter
 
 
 def read_initials(
@@ -37,13 +34,7 @@ def _read_initial(pixels: Pixels, page: Pixels, lines: Sequence[TextLine], place
     if not any(_continues(place, line) for line in lines):
         return None
     ink = extract_ink(pixels, page, place)
-    if ink is None:
-        return None
-    fits: list[tuple[float, str, Fit]] = []
-    for letter in CAPITALS:
-        fits += [(fit.likeness, letter, fit) for fit in fit_faces(ink, letter, spacing=False)[:1]]
-    likeness, letter, fit = max(fits, key=lambda found: found[0], default=(0.0, "", None))
-    return build_line(ink, OcrResult(letter, likeness, (), ()), fit) if fit is not None and likeness >= ALIKE else None
+    return read_letter(ink, CAPITALS) if ink is not None else None
 
 
 def _continues(place: Rect, line: TextLine) -> bool:

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import extract_ink
-from heald_local.see.ocr import OcrResult
+from heald_local.see.letter_fits import read_letter
 from heald_local.see.paragraphs import as_text
-from heald_local.see.styled_lines import build_line
 from heald_pictures.elements import Box, PictureElement, TextElement, TextLine
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
@@ -14,7 +12,6 @@ from heald_pictures.regions import Pixels
 DIGITS = "123456789"  # an empty 0 may be a circle
 WIDTHS, HEIGHTS = (28.0, 80.0), (20.0, 64.0)  # pixels of the frame
 TALLEST, SLIM = 24.0, 1.0  # pixels of a digit with room around it, and its width in heights
-ALIKE = 0.93  # least likeness of a mark to its digit
 
 
 def read_lone_digits(
@@ -47,10 +44,4 @@ def _is_small(frame: Rect) -> bool:
 
 def _read_digit(pixels: Pixels, page: Pixels, place: Rect) -> TextLine | None:
     ink = extract_ink(pixels, page, place) if place.h <= TALLEST and place.w <= SLIM * place.h else None
-    if ink is None:
-        return None
-    fits: list[tuple[float, str, Fit]] = []
-    for digit in DIGITS:
-        fits += [(fit.likeness, digit, fit) for fit in fit_faces(ink, digit, spacing=False)[:1]]
-    likeness, digit, fit = max(fits, key=lambda found: found[0], default=(0.0, "", None))
-    return build_line(ink, OcrResult(digit, likeness, (), ()), fit) if fit is not None and likeness >= ALIKE else None
+    return read_letter(ink, DIGITS) if ink is not None else None

@@ -65,7 +65,7 @@ class LogTails:
         """Read the tails that are not known, for appends given by their sessions, epochs and the seqs before them."""
         missing: list[str] = []
         for session, epoch, before in appends:
-            if (known := self._tails.get(session)) is not None and known.epoch == epoch:
+            if (stored := self._tails.get(session)) is not None and stored.epoch == epoch:
                 continue
             self._tails[session] = _LogTail(epoch, before, [], 0)
             if before:
