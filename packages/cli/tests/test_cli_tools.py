@@ -156,7 +156,8 @@ async def test_wrong_use_is_status_2(words: list[str], reason: str, capsys: pyte
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_in_the_middle_of_a_tool(ending: signal.Signals, folder: Path) -> None:
-    async with ScriptedServer([calls(("run_command", {"command": "touch begun; sleep 600"}))]) as server:
+    sleeping = f"sleep 600.{os.getpid()}"  # nobody else's
+    async with ScriptedServer([calls(("run_command", {"command": f"touch begun; {sleeping}"}))]) as server:
         words = ["Do it", "--workspace", str(folder), "--permissions", "auto", "--json", "--unsandboxed"]
         async with started(*run_with(server, *words)) as process:
             async with asyncio.timeout(60):
@@ -169,10 +170,10 @@ async def test_a_signal_in_the_middle_of_a_tool(ending: signal.Signals, folder: 
     assert check_log(events) == []
     last = loads(out.decode().splitlines()[-1])
     assert (last["type"], last["data"]["status"]) == ("exchange_response", "cancelled")
-    assert not _sleeping("sleep 600")
+    assert not _processes(sleeping)
 
 
-def _sleeping(command: str) -> list[str]:
+def _processes(command: str) -> list[str]:
     processes: list[str] = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
