@@ -104,7 +104,7 @@ def _describe(detection: Detection) -> dict[str, Any]:
         "ratio": detection.ratio,
         "lossy": detection.lossy,
         "background": detection.background,
-        "drawn": detection.drawn,
+        "source": detection.source,
     }
     return {
         "page": page,

@@ -37,13 +37,6 @@ def test_the_photograph_of_a_screen_is_straightened_and_read() -> None:
     assert detection.width < load_screenshot(photograph).pixels.shape[1]
 
 
-def test_the_kind_that_was_found_is_known() -> None:
-    kinds = {
-        name: detect_elements(PICTURES[name]()).source for name in ("round-letters", "sketch", "login-on-a-screen")
-    }
-    assert kinds == {"round-letters": "page", "sketch": "sketch", "login-on-a-screen": "photo"}
-
-
 def test_a_page_that_is_said_to_be_a_sketch_without_drawn_boxes_is_refused() -> None:
     paper = Paper(400, 200)
     paper.text(20, 60, "Northwind", 20)
