@@ -4,22 +4,11 @@ import io
 from collections.abc import Callable
 
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from local_support import Bench, needs_vision, picture_request, png
 
 pytestmark = needs_vision
-
-
-def _tall() -> bytes:
-    """10,000 px of page with a line now and then."""
-    picture = Image.new("RGB", (600, 10_000), "#ffffff")
-    pen = ImageDraw.Draw(picture)
-    for number in range(8):
-        pen.text(
-            (40, 60 + 1_200 * number), f"Chapter {number} begins here", font=ImageFont.load_default(28), fill="#111111"
-        )
-    return png(picture)
 
 
 def _icon() -> bytes:
@@ -52,16 +41,6 @@ def _bomb() -> bytes:
     out = io.BytesIO()
     Image.new("1", (30_000, 30_000)).save(out, "PNG", compress_level=1)
     return out.getvalue()
-
-
-async def test_a_page_of_10000_px_is_read_to_its_end() -> None:
-    async with Bench() as bench:
-        result = await bench.ask(picture_request(_tall()))
-        assert result.status == "completed"
-        html = str(result.files["index.html"])
-        assert "Chapter 0 begins here" in html
-        assert "Chapter 7 begins here" in html
-        bench.prove()
 
 
 async def test_an_icon_is_kept_as_a_picture_in_a_page() -> None:

@@ -14,7 +14,7 @@ from heald.tools.permissions import Permissions
 from heald.tools.shell.command_line import CommandLine, LineCommand
 from heald.tools.shell.words import Expansion
 
-LINES = 500
+LINES = 300
 SEED = 34
 _WORKERS = 2
 [RUN] = named_tools(["run_command"])
