@@ -80,7 +80,7 @@ DAMAGE: dict[str, tuple[Callable[[int], PageImage], int, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize(("damage", "steps", "falling"), DAMAGE.values(), ids=DAMAGE.keys())
 def test_it_falls_as_the_damage_grows(damage: Callable[[int], PageImage], steps: int, falling: Sequence[str]) -> None:
-    results = [score(TARGET, damage(step)) for step in range(steps + 1)]
+    results = [score(TARGET, damage(step)) for step in range(0, steps + 1, 2)]
     assert results[0].overall == 1.0
     for before, after in pairwise(results):
         assert after.overall < before.overall
