@@ -21,12 +21,15 @@ class OddPhrase(NamedTuple):
     """A phrase, and what to write instead."""
 
     pattern: re.Pattern[str]
+    quick: re.Pattern[str]
+    """The same without the edge of a word before it: a search for plain letters, which is several times quicker."""
     instead: str
 
 
 def load_phrases() -> list[OddPhrase]:
     listed = tomllib.loads((ROOT / "scripts/odd_phrases.toml").read_text("utf-8"))["phrase"]
-    return [OddPhrase(re.compile(row["pattern"]), row["instead"]) for row in listed]
+    patterns = [(row["pattern"], row["instead"]) for row in listed]
+    return [OddPhrase(re.compile(it), re.compile(it.removeprefix(r"\b")), instead) for it, instead in patterns]
 
 
 def find_phrases(text: str, phrases: list[OddPhrase]) -> list[tuple[int, str, str]]:
@@ -48,7 +51,7 @@ def find_phrases(text: str, phrases: list[OddPhrase]) -> list[tuple[int, str, st
 def holds_phrase(text: str, phrases: list[OddPhrase]) -> bool:
     """Whether a text may have a phrase: one look at all of it, many times quicker than line by line."""
     joined = _LINE_ENDS.sub(" ", text)
-    return any(phrase.pattern.search(joined) or phrase.pattern.search(text) for phrase in phrases)
+    return any(phrase.quick.search(joined) or phrase.quick.search(text) for phrase in phrases)
 
 
 def read_files() -> list[str]:
