@@ -60,7 +60,7 @@ def test_the_trees_ask_only_for_features_that_are_computed() -> None:
 def test_a_menu_is_a_navigation_of_links_and_prose_is_neither_link_nor_heading() -> None:
     nodes = _nodes(_page())
     (menu,) = [node for node in nodes if node.tag == "nav"]
-    assert [child.lines for child in menu.children if child.tag == "a"] == [
+    assert [node.lines for node in walk_nodes(menu.children) if node.tag == "a"] == [
         ("Boats",),
         ("Prices",),
         ("Crew",),

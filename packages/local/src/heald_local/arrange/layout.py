@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heald_local.arrange.controls import FIELDS
+from heald_local.arrange.link_lists import put_list_into_nav
 from heald_local.arrange.nodes import (
     Declarations,
     block_node,
@@ -111,7 +112,8 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         children = _grid(part, inner, sheet, slim)
     else:
         children = _stack(part, inner, content, sheet)
-    return simplify_node(make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children)))
+    node = make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children))
+    return put_list_into_nav(simplify_node(node))
 
 
 def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> tuple[LayoutRoom, Rect]:
