@@ -14,7 +14,9 @@ _LONG = "Rules for everybody who sails at night"  # more letters than most links
 def _row(top: float, *words: str, weight: int = 400, size: float = 14, lefts: Sequence[float] = _LEFTS) -> Part:
     texts = [text(left, top, word, size, weight) for left, word in zip(lefts, words, strict=False)]
     parts = tuple(Part("text", element.rect, text=element, tag="p") for element in texts)
-    return Part("row", hull(part.rect for part in parts), parts) if len(parts) > 1 else parts[0]
+    if len(parts) == 1:
+        return parts[0]
+    return Part("row", hull(part.rect for part in parts), parts)
 
 
 def _line(top: float, left: float = 40, width: float = 250) -> Part:

@@ -1,8 +1,10 @@
 """Columns and rows of links are lists."""
 
+from heald_local.arrange.layout import lay_out
 from heald_local.arrange.link_lists import list_links
 from heald_local.arrange.page import arrange
 from heald_local.arrange.part import Part
+from heald_local.arrange.placement import LayoutRoom
 from heald_local.page import walk_nodes
 from heald_local.see.paragraphs import group_paragraphs
 from heald_pictures.elements import TextElement
@@ -80,6 +82,19 @@ def test_links_beside_something_else_are_a_list_of_their_own() -> None:
     name = Part("text", Rect(0, 40, 30, 16), text=text(0, 40, "Sail"), tag="p")
     listed = list_links(_row(name, *_words(40, 120, 200), tag="header"))
     assert [child.tag for child in listed.children] == ["p", "ul"]
+
+
+def test_the_links_of_a_list_have_the_width_of_their_words() -> None:
+    def column(*lefts: float) -> dict[str, str]:
+        words = [text(left, 200 + 24 * number, f"Boat {number}", 14) for number, left in enumerate(lefts)]
+        links = [Part("text", element.rect, text=element, tag="a", name="link") for element in words]
+        listed = list_links(_stack(*links))
+        assert listed.tag == "ul"
+        return dict(lay_out(listed, LayoutRoom(0, 1280, "sans", (0, 1280), 1280)).style)
+
+    assert column(40, 40, 40)["align-items"] == "flex-start"
+    wide = text(0, 0, "Boat 0", 14).rect.w
+    assert "align-items" not in column(140 - wide, 140 - wide - 1.9, 140 - wide)
 
 
 def test_small_pictures_that_are_links_are_a_list() -> None:

@@ -182,6 +182,8 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
     if part.name in _LIST_STYLES:
         sheet["list-style"] = _LIST_STYLES[part.name]
     children = part.children
+    if part.tag == "ul" and all(is_list_of_words(child) and _is_left_link(child, part) for child in children):
+        sheet["align-items"] = "flex-start"
     gaps = [lower.rect.y - upper.rect.bottom for upper, lower in itertools.pairwise(children)]
     gap = sum(gaps) / len(gaps) if len(gaps) > 1 and is_even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
     sheet.set_px("gap", gap)
@@ -203,6 +205,11 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
         nodes.append(lay_out(child, frame, place, slim))
         previous = child.rect.bottom
     return nodes
+
+
+def _is_left_link(item: Part, listed: Part) -> bool:
+    """Whether an item is a link at the left edge of its list; it has the width of its words."""
+    return any(child.tag == "a" for child in item.children) and item.rect.x - listed.rect.x <= NEAR
 
 
 def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:

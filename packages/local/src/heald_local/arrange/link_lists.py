@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from heald_local.arrange.entry_lists import gather_entries
 from heald_local.arrange.part import Part
 from heald_local.page import Node, Style
 from heald_pictures.colours import colour_distance
@@ -15,6 +16,7 @@ SAME_EDGE, SAME_STEP = 2.5, 2.5  # pixels by which the edges of its links, and t
 SAME_SIZE, SAME_COLOUR = 1.3, 24  # times a size that another may seem to be, and levels by which colours differ
 SAME_HEIGHT = 1.5  # times a height that another picture of a row may have
 LARGEST_ICON = 64.0  # pixels of a side of a picture that is one of a row
+THICKEST = 8.0  # pixels of a picture that is a dividing line
 WIDEST_GAP = 120.0  # pixels between two links of a row
 _PAIR = 2
 _CLOSED = frozenset({"a", "button", "ul", "ol", "li", "table", "form", "label", "pre"})
@@ -34,7 +36,7 @@ def list_links(part: Part, fewest: int = FEWEST) -> Part:
         return _list_row(replace(part, children=children), fewest)
     if part.kind != "stack":
         return replace(part, children=children)
-    grouped = _group(children, _continues, "stack", fewest)
+    grouped = _group(gather_entries(children), _continues, "stack", fewest)
     if len(grouped) == 1 and grouped[0].tag == "ul" and part.tag == "div" and part.box is None:
         return replace(part, tag="ul", name="list", children=grouped[0].children)
     return replace(part, children=tuple(grouped))
@@ -75,7 +77,7 @@ def _group(
     """
     runs: list[list[list[Part]]] = []
     for child in children:
-        if runs and child.kind == "rule" and kind == "stack" and _find_link(runs[-1][-1][0]) is not None:
+        if runs and _is_line(child) and kind == "stack" and _find_link(runs[-1][-1][0]) is not None:
             runs[-1][-1].append(child)
         elif runs and belongs([item[0] for item in runs[-1]], child):
             runs[-1].append([child])
@@ -108,6 +110,10 @@ def _find_link(part: Part) -> Part | None:
         return None
     inner = [child for child in part.children if not _is_decoration(child)]
     return _find_link(inner[0]) if len(inner) == 1 else None
+
+
+def _is_line(part: Part) -> bool:
+    return part.kind == "rule" or (part.picture is not None and part.rect.h <= THICKEST)
 
 
 def _is_decoration(part: Part) -> bool:

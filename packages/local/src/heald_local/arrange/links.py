@@ -125,6 +125,7 @@ def _is_short(text: TextElement) -> bool:
 
 
 _CRUMBS = re.compile(r"\s*[›»]\s*|\s+[/>]\s+")
+_HOME = frozenset({"home", "start", "startseite", "accueil", "inicio", "início"})
 _LONGEST_CRUMB = 32
 _LARGEST_CRUMB = 17.0
 
@@ -134,7 +135,9 @@ def _find_crumbs(text: TextElement) -> list[str]:
     if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
         return []
     items = _CRUMBS.split(text.text.strip())
-    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in items)
+    is_trail = len(items) > 1 and items[0].casefold() in _HOME and bool(items[-1])
+    places = items[:-1] if is_trail else items  # the page itself may have any title
+    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in places)
     return items if len(items) > 1 and named else []
 
 
@@ -152,8 +155,13 @@ def _find_menu(text: TextElement) -> list[str]:
     items = [item for item in _BARS.split(text.text.strip(" []|•·")) if item]
     if len(items) < _FEWEST_IN_MENU:
         return []
-    others = items[1:] if "©" in items[0] else items[:-1] if "©" in items[-1] else items
+    others = items[1:] if _is_legal(items[0]) else items[:-1] if _is_legal(items[-1]) else items
     return items if all(_is_place(item) for item in others) else []
+
+
+def _is_legal(item: str) -> bool:
+    """Whether words are a copyright."""
+    return "©" in item or (item.casefold().startswith("copyright ") and _has_digit(item))
 
 
 def _is_place(item: str) -> bool:
@@ -177,7 +185,7 @@ def _find_makers(text: TextElement) -> list[str]:
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     """Make a line of words with bars between them a navigation."""
-    linked = [item for item in items if "©" not in item]
+    linked = [item for item in items if not _is_legal(item)]
     whole = replace(part, children=tuple(_split_line(text, items, linked)), name="menu")
     return Part("stack", part.rect, (whole,), tag="nav", name="nav")
 
