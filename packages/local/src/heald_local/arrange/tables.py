@@ -164,10 +164,9 @@ def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> b
 
 
 def _is_striped(rows: Sequence[_Row]) -> bool:
-    """Whether every second row is painted, all alike, and no other one is."""
+    """Whether rows have two colours by turns."""
     fills = [row.part.box.fill if row.part.box is not None else "" for row in rows]
-    striped = {fill for fill in fills if fill}
-    return len(rows) >= FEWEST_STRIPED and len(striped) == 1 and fills[0] != fills[1] and fills[2:] == fills[:-2]
+    return len(rows) >= FEWEST_STRIPED and fills[0] != fills[1] and fills[2:] == fills[:-2]
 
 
 def _has_head(rows: Sequence[_Row]) -> bool:
