@@ -121,6 +121,19 @@ def test_what_holds_a_link_alone_is_the_item_and_lines_below_a_link_are_part_of_
     ] * 3
 
 
+def test_a_line_between_two_links_of_a_row_is_part_of_the_first_one() -> None:
+    parted = [
+        part
+        for link in _words(40, 120, 200)
+        for part in (link, Part("rule", Rect(link.rect.right + 8, 38, 1, 22), box=box(0, 0, 1, 22)))
+    ]
+    listed = list_links(_row(*parted))
+    assert (listed.kind, listed.tag) == ("row", "ul")
+    assert [(item.kind, [part.kind for part in item.children]) for item in listed.children] == [
+        ("row", ["text", "rule"])
+    ] * 3
+
+
 def test_navigation_keeps_its_place_and_its_list_places_the_links() -> None:
     menu = ["Home", "Boats", "Prices", "Contact"]
     words = [text(400 + 100 * number, 30, word) for number, word in enumerate(menu)]

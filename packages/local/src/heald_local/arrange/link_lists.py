@@ -73,11 +73,11 @@ def _group(
 ) -> list[Part]:
     """Return the children, with those that follow each other as links of one list in a list.
 
-    Dividing lines below a link are part of its item.
+    Dividing lines behind a link are part of its item.
     """
     runs: list[list[list[Part]]] = []
     for child in children:
-        if runs and _is_line(child) and kind == "stack" and _find_link(runs[-1][-1][0]) is not None:
+        if runs and _is_line(child, kind) and _find_link(runs[-1][-1][0]) is not None:
             runs[-1][-1].append(child)
         elif runs and belongs([item[0] for item in runs[-1]], child):
             runs[-1].append([child])
@@ -90,16 +90,17 @@ def _group(
         if len(run) < fewest:
             grouped += [part for item in run for part in item]
             continue
-        items = tuple(_item(parts) for parts in run)
+        items = tuple(_item(parts, kind) for parts in run)
         grouped.append(Part(kind, hull(item.rect for item in items), items, tag="ul", name="list"))
     return grouped
 
 
-def _item(parts: Sequence[Part]) -> Part:
-    """Return a link and the lines below it as an item of a list; what holds the link alone is the item itself."""
+def _item(parts: Sequence[Part], kind: Literal["stack", "row"]) -> Part:
+    """Return a link and the lines behind it as an item of a list; what holds the link alone is the item itself."""
     if len(parts) == 1 and parts[0].tag == "div":
         return replace(parts[0], tag="li", name="item")
-    return Part("stack", hull(part.rect for part in parts), tuple(parts), tag="li", name="item")
+    inside = kind if len(parts) > 1 else "stack"
+    return Part(inside, hull(part.rect for part in parts), tuple(parts), tag="li", name="item")
 
 
 def _find_link(part: Part) -> Part | None:
@@ -112,7 +113,10 @@ def _find_link(part: Part) -> Part | None:
     return _find_link(inner[0]) if len(inner) == 1 else None
 
 
-def _is_line(part: Part) -> bool:
+def _is_line(part: Part, kind: Literal["stack", "row"]) -> bool:
+    """Whether a part divides what is below each other in a stack, or side by side in a row."""
+    if kind == "row":
+        return part.kind == "rule" and part.rect.w <= THICKEST < part.rect.h
     return part.kind == "rule" or (part.picture is not None and part.rect.h <= THICKEST)
 
 
