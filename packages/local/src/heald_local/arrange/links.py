@@ -143,6 +143,7 @@ def _find_crumbs(text: TextElement) -> list[str]:
 
 _BARS = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*")
 _FEWEST_IN_MENU = 3
+_MANY, _MOSTLY, _LONGEST_PLACE = 5, 0.5, 48  # items of a line of which some may be longer, or hold a figure
 
 
 def _find_menu(text: TextElement) -> list[str]:
@@ -156,7 +157,9 @@ def _find_menu(text: TextElement) -> list[str]:
     if len(items) < _FEWEST_IN_MENU:
         return []
     others = items[1:] if _is_legal(items[0]) else items[:-1] if _is_legal(items[-1]) else items
-    return items if all(_is_place(item) for item in others) else []
+    places = sum(_is_place(item) for item in others)
+    is_long = len(others) >= _MANY and all(item[0].isalpha() and len(item) <= _LONGEST_PLACE for item in others)
+    return items if places == len(others) or (is_long and places >= _MOSTLY * len(others)) else []
 
 
 def _is_legal(item: str) -> bool:
