@@ -7,7 +7,7 @@ import pytest
 from heald_local.arrange.entry_lists import gather_entries
 from heald_local.arrange.part import Part
 from heald_pictures.rect import Rect
-from vision_pages import box, text
+from vision_pages import box, picture, text
 
 
 def _entry(top: float, left: float = 40, tags: Sequence[str] = ("p", "a"), colour: str = "#1d4ed8") -> list[Part]:
@@ -39,6 +39,18 @@ def test_entries_below_each_other_are_a_list(tags: tuple[str, ...]) -> None:
     assert (listed.tag, [item.tag for item in listed.children]) == ("ul", ["li"] * 3)
     kinds = ["rule" if tag == "rule" else "text" for tag in tags]
     assert [[part.kind for part in item.children] for item in listed.children] == [kinds] * 3
+
+
+def test_a_low_picture_is_a_line_of_an_entry_and_a_higher_one_is_not() -> None:
+    def listed(height: float) -> list[str]:
+        parts: list[Part] = []
+        for top in (100, 180, 260):
+            shown = picture(40, top + 40, 200, height)
+            parts += [*_entry(top), Part("picture", shown.rect, picture=shown, tag="img")]
+        return [part.tag for part in gather_entries(parts)]
+
+    assert listed(2) == ["ul"]
+    assert "ul" not in listed(20)
 
 
 def test_an_entry_begins_where_the_distance_is_wide() -> None:

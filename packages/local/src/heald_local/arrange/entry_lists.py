@@ -10,6 +10,7 @@ _FEWEST = 3  # entries of a list
 _PERIODS = (2, 3, 4)  # parts of an entry
 _SAME_GAP, _SAME_EDGE = 3.0, 2.5  # pixels by which the distances and the left edges of entries differ
 _WIDEST_GAP = 60.0  # pixels between two entries
+_THICKEST = 8.0  # pixels of a picture that is a dividing line
 _TEXTS = frozenset({"p", "a"})
 
 Look = tuple[str, int, bool, str]
@@ -57,9 +58,14 @@ def _find_entries(children: Sequence[Part], period: int) -> list[Sequence[Part]]
     return entries if len(entries) >= _FEWEST and _are_even(entries) else []
 
 
+def is_line_across(part: Part) -> bool:
+    """Whether a part is a dividing line between others that stand below each other, also one with a pattern."""
+    return part.kind == "rule" or (part.picture is not None and part.rect.h <= _THICKEST)
+
+
 def _look(part: Part) -> Look | None:
     """Return how a part of an entry looks; none if it cannot be one."""
-    if part.kind == "rule":
+    if is_line_across(part):
         return "rule", 0, False, ""
     if part.text is None or part.tag not in _TEXTS or part.text.marker:
         return None

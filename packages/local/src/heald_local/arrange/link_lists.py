@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from heald_local.arrange.entry_lists import gather_entries
+from heald_local.arrange.entry_lists import gather_entries, is_line_across
 from heald_local.arrange.part import Part
 from heald_local.page import Node, Style
 from heald_pictures.colours import colour_distance
@@ -16,7 +16,7 @@ SAME_EDGE, SAME_STEP = 2.5, 2.5  # pixels by which the edges of its links, and t
 SAME_SIZE, SAME_COLOUR = 1.3, 24  # times a size that another may seem to be, and levels by which colours differ
 SAME_HEIGHT = 1.5  # times a height that another picture of a row may have
 LARGEST_ICON = 64.0  # pixels of a side of a picture that is one of a row
-THICKEST = 8.0  # pixels of a picture that is a dividing line
+THICKEST = 8.0  # pixels of an upright line
 WIDEST_GAP = 120.0  # pixels between two links of a row
 _PAIR = 2
 _CLOSED = frozenset({"a", "button", "ul", "ol", "li", "table", "form", "label", "pre"})
@@ -117,7 +117,7 @@ def _is_line(part: Part, kind: Literal["stack", "row"]) -> bool:
     """Whether a part divides what is below each other in a stack, or side by side in a row."""
     if kind == "row":
         return part.kind == "rule" and part.rect.w <= THICKEST < part.rect.h
-    return part.kind == "rule" or (part.picture is not None and part.rect.h <= THICKEST)
+    return is_line_across(part)
 
 
 def _is_decoration(part: Part) -> bool:
