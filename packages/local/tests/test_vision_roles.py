@@ -100,6 +100,14 @@ def test_an_icon_that_marks_the_words_beside_it_is_not_a_link_of_its_own() -> No
     assert not _is_apart(icon)
 
 
+@pytest.mark.parametrize(("height", "expected"), [(6, False), (9, True)])
+def test_a_picture_as_low_as_a_line_is_no_link(height: int, expected: bool) -> None:
+    page = seen(text(80, 80, "Berths", 16), picture(80, 110, 120, height, 2), text(80, 300, LONG.format(1), 16))
+    items = list_items(mark_by_rules(nest(page), page))
+    [line] = [item for item in items if item.text is None]
+    assert _is_apart(line) is expected
+
+
 def _marked_words() -> Detection:
     icon = PictureElement(Rect(80, 98, 20, 20), "icon", "icon-1", PNG)
     return seen(icon, text(108, 100, "Every morning at nine", 16), text(80, 300, LONG.format(1), 16))
