@@ -134,6 +134,26 @@ def test_a_line_between_two_links_of_a_row_is_part_of_the_first_one() -> None:
     ] * 3
 
 
+def _ruled_letters(letters: str) -> Part:
+    parts: list[Part] = []
+    for number, letter in enumerate(letters):
+        element, line = text(40 + 30 * number, 40, letter, 14), Rect(56 + 30 * number, 38, 1, 22)
+        parts.append(Part("text", element.rect, text=element, tag="a", name="link"))
+        parts.append(Part("rule", line, box=box(line.x, line.y, line.w, line.h)))
+    return list_links(_row(*parts))
+
+
+def test_items_with_a_line_have_the_width_of_their_words() -> None:
+    node = lay_out(_ruled_letters("ABCDEI"), LayoutRoom(0, 1280, "sans", (0, 1280), 1280))
+    assert [item.tag for item in node.children] == ["li"] * 6
+    assert not any({"width", "flex"} & dict(item.style).keys() for item in node.children)
+
+
+def test_an_index_with_lines_between_its_letters_is_no_list() -> None:
+    assert _ruled_letters("ABCDEFGHIJ").tag == "ul"
+    assert _ruled_letters("ABCDEFGHIJK").tag == "div"
+
+
 def test_navigation_keeps_its_place_and_its_list_places_the_links() -> None:
     menu = ["Home", "Boats", "Prices", "Contact"]
     words = [text(400 + 100 * number, 30, word) for number, word in enumerate(menu)]

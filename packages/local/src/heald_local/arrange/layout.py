@@ -316,7 +316,7 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
     if is_line_of_words(child):
         place["flex-wrap"] = "nowrap" if is_firm else "wrap"
         slim["flex-wrap"] = "wrap"
-    if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
+    if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child) or _is_ruled_link(child):
         return lay_out(child, room, place, slim)
     wide = rect.w + (_ROOM if _is_filled_by_text(child) else 0)
     if rect.w <= SMALL or child.tag in (*FIELDS, "button") or is_caption(child):
@@ -333,6 +333,13 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         if is_firm and _has_paragraph(child):
             _keep_width(place, slim)
     return lay_out(child, room, place, slim)
+
+
+def _is_ruled_link(item: Part) -> bool:
+    """Whether an item of a row is a link of one line with lines behind it; it has the width of its words."""
+    if item.tag != "li" or item.kind != "row" or item.box is not None:
+        return False
+    return all(child.kind == "rule" or is_list_of_words(child) for child in item.children)
 
 
 def _keep_width(place: Declarations, slim: Declarations) -> None:

@@ -18,6 +18,7 @@ SAME_HEIGHT = 1.5  # times a height that another picture of a row may have
 LARGEST_ICON = 64.0  # pixels of a side of a picture that is one of a row
 THICKEST = 8.0  # pixels of an upright line
 WIDEST_GAP = 120.0  # pixels between two links of a row
+MOST_RULED = 10  # links of a row with lines between them: in an index each item would be off by a part of a pixel
 _PAIR = 2
 _CLOSED = frozenset({"a", "button", "ul", "ol", "li", "table", "form", "label", "pre"})
 _ROWS = frozenset({"div", "nav"})
@@ -87,7 +88,8 @@ def _group(
             runs.append([[child]])
     grouped: list[Part] = []
     for run in runs:
-        if len(run) < fewest:
+        is_index = kind == "row" and len(run) > MOST_RULED and any(len(item) > 1 for item in run)
+        if len(run) < fewest or is_index:
             grouped += [part for item in run for part in item]
             continue
         items = tuple(_item(parts, kind) for parts in run)
