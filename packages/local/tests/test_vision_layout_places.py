@@ -71,6 +71,22 @@ def test_a_column_at_the_right_is_as_wide_as_it_was_seen() -> None:
     assert (place["align-self"], place["margin-right"], place["max-width"]) == ("flex-end", "40px", "360px")
 
 
+def _link_places(x: float, words: str = "Boats", tag: str = "a") -> Declarations:
+    element, place = text(x, 300, words), Declarations()
+    link = Part("text", element.rect, text=element, tag=tag, name="link")
+    place_across(link, LayoutRoom(0, 1280, "sans", (0, 1280), 1280), place, Declarations())
+    return place
+
+
+def test_a_link_has_the_width_of_its_words() -> None:
+    wide = text(0, 0, "Boats").rect.w
+    assert _link_places(0)["align-self"] == "flex-start"
+    assert _link_places(1280 - wide)["align-self"] == "flex-end"
+    assert _link_places((1280 - wide) / 2)["align-self"] == "center"
+    assert "align-self" not in _link_places(0, tag="p")
+    assert "align-self" not in _link_places(0, "Boats for everybody, in any weather " * 3)
+
+
 def _row(top: float) -> Part:
     name, price = text(880, top, "A short name", 16), text(1200, top, "12.50", 16)
     return Part("row", Rect(880, top, 360, 20), tuple(Part("text", words.rect, text=words) for words in (name, price)))

@@ -87,6 +87,27 @@ def test_all_but_the_last_place_of_a_breadcrumb_are_links() -> None:
     assert "nine / month" not in _links(seen(*_top(), text(80, 240, "nine / month", 13)))
 
 
+def test_the_last_place_after_home_may_have_any_title() -> None:
+    words = "Home > Ropes and knots of the northern harbours, with splices: 1820-1890"
+    assert "Home" in _links(seen(*_top()[:4], text(80, 100, words, 13), text(80, 140, "Mooring lines", 36, 700)))
+    other = words.replace("Home", "Sailing")
+    assert "Sailing" not in _links(seen(*_top()[:4], text(80, 100, other, 13), text(80, 140, "Mooring lines", 36, 700)))
+
+
+def test_some_places_of_a_long_menu_may_have_figures_or_many_words() -> None:
+    words = ["Blinds", "Shutters 24", "Sails", "Ropes", "Everything that harbours need in winter"]
+    assert set(words) <= _links(seen(*_top(), text(80, 700, " | ".join(words), 13)))
+    news = ["Blinds", "12 March", "Sails", "4 boats", "9 ropes"]
+    assert not set(news) & _links(seen(*_top(), text(80, 700, " | ".join(news), 13)))
+
+
+def test_a_copyright_in_words_begins_a_menu() -> None:
+    words = "Copyright Northwind Ropes 2011 | Blinds | Shutters | Sails"
+    found = _links(seen(*_top(), text(80, 700, words, 13)))
+    assert {"Blinds", "Shutters", "Sails"} <= found
+    assert "Copyright Northwind Ropes 2011" not in found
+
+
 def _cards() -> Detection:
     """Two rows of three photographs, each with a name and a price below it."""
     parts: list[Seen] = []

@@ -55,6 +55,20 @@ def test_other_words_are_not_made_links_by_their_words() -> None:
     assert not _menu_words(_column("oak", "news", "elm", "beech"))
 
 
+def test_words_that_lead_on_are_links_wherever_they_stand_alone() -> None:
+    alone = [text(80, 560, "Previous post", 14), text(700, 560, "Read more »", 14), text(420, 600, "Reading more", 14)]
+    page = seen(*_prose(80, 200), *alone, height=700)
+    assert _menu_words(page) == ["Previous post", "Read more »"]
+    assert {"Previous post", "Read more »"} <= _words(page)
+
+
+def test_words_after_an_arrow_are_a_link_by_the_rules() -> None:
+    page = seen(*_prose(80, 200), text(700, 290, "» Boathouse", 14), text(700, 410, "Boathouse", 14), height=700)
+    items = list_items(mark_by_rules(nest(page), page))
+    tags = {item.text.text: item.part.tag for item in items if item.text is not None}
+    assert (tags["» Boathouse"], tags["Boathouse"]) == ("a", "p")
+
+
 def test_a_line_with_bars_is_a_menu_though_it_begins_with_a_copyright() -> None:
     line = text(80, 700, "© 2023 Harbour Ltd. | Licences | Terms | Privacy Policy", 12)
     page = seen(*_prose(80, 100), line, height=760)

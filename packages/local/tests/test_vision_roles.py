@@ -60,7 +60,7 @@ def test_the_trees_ask_only_for_features_that_are_computed() -> None:
 def test_a_menu_is_a_navigation_of_links_and_prose_is_neither_link_nor_heading() -> None:
     nodes = _nodes(_page())
     (menu,) = [node for node in nodes if node.tag == "nav"]
-    assert [child.lines for child in menu.children if child.tag == "a"] == [
+    assert [node.lines for node in walk_nodes(menu.children) if node.tag == "a"] == [
         ("Boats",),
         ("Prices",),
         ("Crew",),
@@ -98,6 +98,14 @@ def test_an_icon_that_marks_the_words_beside_it_is_not_a_link_of_its_own() -> No
     items = list_items(mark_by_rules(nest(_marked_words()), _marked_words()))
     [icon] = [item for item in items if item.text is None]
     assert not _is_apart(icon)
+
+
+@pytest.mark.parametrize(("height", "expected"), [(6, False), (9, True)])
+def test_a_picture_as_low_as_a_line_is_no_link(height: int, expected: bool) -> None:
+    page = seen(text(80, 80, "Berths", 16), picture(80, 110, 120, height, 2), text(80, 300, LONG.format(1), 16))
+    items = list_items(mark_by_rules(nest(page), page))
+    [line] = [item for item in items if item.text is None]
+    assert _is_apart(line) is expected
 
 
 def _marked_words() -> Detection:

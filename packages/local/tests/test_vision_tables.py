@@ -101,3 +101,20 @@ def test_right_aligned_figures_stay_at_the_right() -> None:
     last = [row.children[-1] for row in _find(page, "tr")]
     assert len(last) == 4
     assert all(("text-align", "right") in cell.style for cell in last)
+
+
+def _striped(*fills: str) -> Page:
+    parts: list[TextElement | Box] = []
+    for number, fill in enumerate(fills):
+        top = 140 + 32 * number
+        parts += [text(88, top + 6, f"19{number}4"), text(400, top + 6, f"£{number}6.20")]
+        parts += [box(80, top, 560, 32, fill)] if fill else []
+    return arrange(seen(*parts, height=400))
+
+
+def test_two_columns_are_a_table_where_every_second_row_is_painted() -> None:
+    (table,) = _find(_striped("#e5e7eb", "", "#e5e7eb", ""), "table")
+    assert len(_find(_striped("#e5e7eb", "", "#e5e7eb", ""), "tr")) == 4
+    assert table.children
+    assert not _find(_striped("#e5e7eb", "", "#fecaca", ""), "table")
+    assert not _find(_striped("#e5e7eb", "", "", "#e5e7eb"), "table")

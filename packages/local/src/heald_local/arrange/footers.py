@@ -1,5 +1,6 @@
 """Turns the rows of words of a footer into the columns that they are: each a heading with links below it."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,9 @@ from heald_pictures.rect import Rect, hull
 _FEWEST_ROWS, _FEWEST_COLUMNS = 3, 2
 _EDGE = 4.0  # pixels by which the words of a column may begin apart
 _OTHER_COLOUR = 40.0
-_LONGEST = 36  # letters
+_LONGEST = 60  # letters
+_FEWEST_LINES, _WIDEST_LINE = 2, 0.5  # lines of columns, and the part of all columns that each reaches across
+_SAME_SIZE = 0.6  # pixels of type
 _WIDEST_GAP = 40.0  # pixels between two rows
 
 
@@ -32,27 +35,76 @@ def gather_columns(part: Part, top: float) -> Part:
 
 
 def _find_rows(parts: Sequence[Part]) -> list[Part]:
-    """Return the first parts that are rows of words in the same columns, with headings above."""
+    """Return the first parts that are rows of words in the same columns, with headings above.
+
+    Columns may have dividing lines between their words, and the last rows may have no words in some columns.
+    """
+    if parts[0].kind != "row":
+        return []
     rows: list[Part] = []
+    worded: list[Part] = []
     for part in parts:
-        if not _is_row_of_words(part) or (rows and not _is_below(rows[-1], part)):
+        is_worded = _is_row_of_words(part)
+        if not (is_worded or (worded and _is_row_of_lines(part, worded[0]))) or (
+            rows and not _is_below(worded, rows[-1], part)
+        ):
             break
         rows.append(part)
-    return rows if len(rows) >= _FEWEST_ROWS and _has_heads(rows) else []
+        worded += [part] if is_worded else []
+    rows = rows[: rows.index(worded[-1]) + 1] if worded else []
+    is_whole = len(worded) >= _FEWEST_ROWS and all(len(_cells(row)) >= _FEWEST_COLUMNS for row in worded[:2])
+    has_lines = len(rows) - len(worded) >= _FEWEST_LINES
+    return rows if is_whole and (has_lines or _has_heads(worded)) else []
+
+
+def _cells(part: Part) -> tuple[Part, ...]:
+    """Return the parts of a row; a text or a dividing line that stands alone is a row of one."""
+    if part.text is not None or part.kind == "rule":
+        return (part,)
+    return part.children if part.kind == "row" and part.box is None else ()
 
 
 def _is_row_of_words(part: Part) -> bool:
-    if part.kind != "row" or part.box is not None or len(part.children) < _FEWEST_COLUMNS:
-        return False
-    texts = [child.text for child in part.children]
-    return all(text is not None and len(text.lines) == 1 and len(text.text) <= _LONGEST for text in texts)
+    texts = [cell.text for cell in _cells(part)]
+    is_short = all(text is not None and len(text.lines) == 1 and len(text.text) <= _LONGEST for text in texts)
+    return bool(texts) and is_short
 
 
-def _is_below(above: Part, row: Part) -> bool:
-    if len(row.children) != len(above.children) or row.rect.y - above.rect.bottom > _WIDEST_GAP:
+def _is_row_of_lines(part: Part, heads: Part) -> bool:
+    """Whether a part is dividing lines of single columns; those of a table reach across all."""
+    cells, widest = _cells(part), _WIDEST_LINE * heads.rect.w
+    return bool(cells) and all(cell.kind == "rule" and cell.rect.w < widest for cell in cells)
+
+
+def _is_below(worded: Sequence[Part], above: Part, row: Part) -> bool:
+    """Whether a row stands in the columns of the rows above; one without words in some columns looks like these."""
+    if row.rect.y - above.rect.bottom > _WIDEST_GAP:
         return False
-    pairs = zip(above.children, row.children, strict=True)
-    return all(abs(upper.rect.x - lower.rect.x) <= _EDGE for upper, lower in pairs)
+    columns = [_column_of(worded[0], cell) for cell in _cells(row)]
+    if None in columns or len(set(columns)) < len(columns):
+        return False
+    if _cells(row)[0].kind == "rule" or len(columns) == len(_cells(worded[-1])):
+        return True
+    if len(columns) > len(_cells(worded[-1])):
+        return False
+    if len(worded) == 1:
+        return True  # a heading may have something else below it
+    steps = [lower.rect.y - upper.rect.y for upper, lower in itertools.pairwise([*worded[-2:], row])]
+    is_even_step = len(worded) == 2 or abs(steps[1] - steps[0]) <= _EDGE
+    return is_even_step and _look_alike(worded[-1], row)
+
+
+def _column_of(heads: Part, cell: Part) -> int | None:
+    lefts = [abs(head.rect.x - cell.rect.x) for head in _cells(heads)]
+    nearest = min(range(len(lefts)), key=lambda at: lefts[at])
+    return nearest if lefts[nearest] <= _EDGE else None
+
+
+def _look_alike(above: Part, row: Part) -> bool:
+    """Whether the words of a row have the size of those above, in their column or beside it."""
+    sizes = [cell.text.style.size for cell in _cells(above) if cell.text is not None]
+    own = [cell.text.style.size for cell in _cells(row) if cell.text is not None]
+    return all(min(sizes) - _SAME_SIZE <= size <= max(sizes) + _SAME_SIZE for size in own)
 
 
 def _has_heads(rows: Sequence[Part]) -> bool:
@@ -66,11 +118,15 @@ def _has_heads(rows: Sequence[Part]) -> bool:
 
 
 def _styles(row: Part) -> list[tuple[int, str]]:
-    return [(child.text.style.weight, child.text.style.colour) for child in row.children if child.text is not None]
+    return [(cell.text.style.weight, cell.text.style.colour) for cell in _cells(row) if cell.text is not None]
 
 
 def _columns(rows: Sequence[Part]) -> Part:
-    columns = [tuple(row.children[at] for row in rows) for at in range(len(rows[0].children))]
+    heads = rows[0]
+    columns = [
+        tuple(cell for row in rows for cell in _cells(row) if _column_of(heads, cell) == at)
+        for at in range(len(heads.children))
+    ]
     stacks = tuple(Part("stack", hull(part.rect for part in column), column) for column in columns)
     whole = Part("row", hull(row.rect for row in rows), stacks)
     equal = equal_columns(whole)

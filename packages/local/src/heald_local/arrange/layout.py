@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heald_local.arrange.controls import FIELDS
+from heald_local.arrange.link_lists import put_list_into_nav
 from heald_local.arrange.nodes import (
     Declarations,
     block_node,
@@ -111,7 +112,8 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         children = _grid(part, inner, sheet, slim)
     else:
         children = _stack(part, inner, content, sheet)
-    return simplify_node(make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children)))
+    node = make_node(part, part.name or part.kind, sheet, slim, part.attributes, (), tuple(children))
+    return put_list_into_nav(simplify_node(node))
 
 
 def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> tuple[LayoutRoom, Rect]:
@@ -180,6 +182,8 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
     if part.name in _LIST_STYLES:
         sheet["list-style"] = _LIST_STYLES[part.name]
     children = part.children
+    if part.tag == "ul" and all(is_list_of_words(child) and _is_left_link(child, part) for child in children):
+        sheet["align-items"] = "flex-start"
     gaps = [lower.rect.y - upper.rect.bottom for upper, lower in itertools.pairwise(children)]
     gap = sum(gaps) / len(gaps) if len(gaps) > 1 and is_even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
     sheet.set_px("gap", gap)
@@ -201,6 +205,11 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
         nodes.append(lay_out(child, frame, place, slim))
         previous = child.rect.bottom
     return nodes
+
+
+def _is_left_link(item: Part, listed: Part) -> bool:
+    """Whether an item is a link at the left edge of its list; it has the width of its words."""
+    return any(child.tag == "a" for child in item.children) and item.rect.x - listed.rect.x <= NEAR
 
 
 def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
@@ -307,7 +316,7 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
     if is_line_of_words(child):
         place["flex-wrap"] = "nowrap" if is_firm else "wrap"
         slim["flex-wrap"] = "wrap"
-    if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
+    if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child) or _is_ruled_link(child):
         return lay_out(child, room, place, slim)
     wide = rect.w + (_ROOM if _is_filled_by_text(child) else 0)
     if rect.w <= SMALL or child.tag in (*FIELDS, "button") or is_caption(child):
@@ -324,6 +333,13 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         if is_firm and _has_paragraph(child):
             _keep_width(place, slim)
     return lay_out(child, room, place, slim)
+
+
+def _is_ruled_link(item: Part) -> bool:
+    """Whether an item of a row is a link of one line with lines behind it; it has the width of its words."""
+    if item.tag != "li" or item.kind != "row" or item.box is not None:
+        return False
+    return all(child.kind == "rule" or is_list_of_words(child) for child in item.children)
 
 
 def _keep_width(place: Declarations, slim: Declarations) -> None:

@@ -23,7 +23,7 @@ _FEWEST_COLOURED = 3  # short texts in one vivid colour that are links
 _LARGEST_TITLE = 25.0  # pixels; larger headings in the accent colour are slogans
 _ARROWS = ("→", "›", "»", "↗", "⟶")
 _ENDS = (".", "!", "?", ":", ",")  # of sentences and of the names of values
-_BACK = ("←", "‹", "«", "⟵")
+_BACK = ("←", "‹", "«", "⟵", "» ", "› ")  # or an arrow that stands for a bullet
 _CODE = frozenset({"mono", "code"})
 _LOWEST_PILL = 40.0  # a box up to this tall around one text is a badge, and its text no link
 _KICKER = 14.5  # pixels; a smaller line in the accent colour above a heading names a category
@@ -125,6 +125,7 @@ def _is_short(text: TextElement) -> bool:
 
 
 _CRUMBS = re.compile(r"\s*[›»]\s*|\s+[/>]\s+")
+_HOME = frozenset({"home", "start", "startseite", "accueil", "inicio", "início"})
 _LONGEST_CRUMB = 32
 _LARGEST_CRUMB = 17.0
 
@@ -134,12 +135,15 @@ def _find_crumbs(text: TextElement) -> list[str]:
     if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
         return []
     items = _CRUMBS.split(text.text.strip())
-    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in items)
+    is_trail = len(items) > 1 and items[0].casefold() in _HOME and bool(items[-1])
+    places = items[:-1] if is_trail else items  # the page itself may have any title
+    named = all(1 < len(item) <= _LONGEST_CRUMB and item[0].isalpha() and not _has_digit(item) for item in places)
     return items if len(items) > 1 and named else []
 
 
 _BARS = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*")
 _FEWEST_IN_MENU = 3
+_MANY, _MOSTLY, _LONGEST_PLACE = 5, 0.5, 48  # items of a line of which some may be longer, or hold a figure
 
 
 def _find_menu(text: TextElement) -> list[str]:
@@ -152,8 +156,15 @@ def _find_menu(text: TextElement) -> list[str]:
     items = [item for item in _BARS.split(text.text.strip(" []|•·")) if item]
     if len(items) < _FEWEST_IN_MENU:
         return []
-    others = items[1:] if "©" in items[0] else items[:-1] if "©" in items[-1] else items
-    return items if all(_is_place(item) for item in others) else []
+    others = items[1:] if _is_legal(items[0]) else items[:-1] if _is_legal(items[-1]) else items
+    places = sum(_is_place(item) for item in others)
+    is_long = len(others) >= _MANY and all(item[0].isalpha() and len(item) <= _LONGEST_PLACE for item in others)
+    return items if places == len(others) or (is_long and places >= _MOSTLY * len(others)) else []
+
+
+def _is_legal(item: str) -> bool:
+    """Whether words are a copyright."""
+    return "©" in item or (item.casefold().startswith("copyright ") and _has_digit(item))
 
 
 def _is_place(item: str) -> bool:
@@ -177,7 +188,7 @@ def _find_makers(text: TextElement) -> list[str]:
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     """Make a line of words with bars between them a navigation."""
-    linked = [item for item in items if "©" not in item]
+    linked = [item for item in items if not _is_legal(item)]
     whole = replace(part, children=tuple(_split_line(text, items, linked)), name="menu")
     return Part("stack", part.rect, (whole,), tag="nav", name="nav")
 

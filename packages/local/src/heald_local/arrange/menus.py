@@ -16,6 +16,13 @@ _USUAL = frozenset(
     | {"gallery", "help", "login", "log in", "news", "privacy policy", "products", "register", "search", "services"}
     | {"shop", "sign in", "sign up", "site map", "sitemap", "support", "tags", "terms of use", "terms of service"}
 )
+_LEADING = frozenset(
+    {"continue reading", "learn more", "newer posts", "next", "next post", "older posts", "permalink", "previous"}
+    | {"previous post", "read more", "reply", "see all", "show more", "view all", "weiterlesen", "mehr erfahren"}
+    | {"en savoir plus", "lire la suite", "leer más", "leggi tutto", "lees meer", "saiba mais", "читать далее"}
+)
+"""Words that lead somewhere wherever they stand alone."""
+_AROUND = " .…:→›»←‹«⟶⟵>"
 _FEWEST, _FEWEST_USUAL = 3, 2  # items of a menu, and those with usual words if none leads to the start page
 _LONGEST = 28  # letters
 _SAME_EDGE = 4.0  # pixels between the left edges of a column, and the baselines of a row
@@ -52,9 +59,9 @@ def _is_level(area: Rect, other: Rect) -> bool:
 
 
 def find_menu_items(items: Sequence[Item]) -> frozenset[int]:
-    """Return the ids of the parts that are items of menus."""
+    """Return the ids of the parts that are items of menus, or words that lead on, such as `Read more`."""
     words = [(item, item.text) for item in items if item.text is not None and _is_word(item, item.text)]
-    menus: set[int] = set()
+    menus = {id(item.part) for item, text in words if _word(text).strip(_AROUND) in _LEADING}
     for item, text in words:
         if _word(text) not in _HOME | _USUAL:
             continue

@@ -17,6 +17,7 @@ SPRING = 2 * FAR  # a gap that is wider gives way first
 _WIDEST = 340  # a row up to this wide fits a narrow screen as it is
 _WIDER = 1.08  # words that decide the width of a part may be wider in other fonts
 _SHRINKING = 0.75  # of its room, which a screen that is narrower than the page's own leaves before columns stack
+_LONGEST_LINK, _LEAST_REST = 280.0, 24.0  # pixels of a link that never wraps, and of the room that it leaves
 _LEAST_INDENT = 1.0  # pixels; less than that is not an indent, but a letter that begins a little inside its place
 INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
 
@@ -154,7 +155,9 @@ def _place_text_across(
     left, right = rect.x - frame.left, frame.right - rect.right
     centred = abs(left - right) <= 2.5 and left > 2
     if len(text.lines) == 1:
-        if centred:
+        if child.tag == "a" and rect.w <= _LONGEST_LINK and room - rect.w > _LEAST_REST:
+            _place_link_across(left, right, frame, place, slim)
+        elif centred:
             place["text-align"] = "center"
         elif abs(right) <= NEAR and left > 3:
             place["text-align"] = "right"
@@ -182,6 +185,17 @@ def _place_text_across(
         return
     set_margin_left(left, frame, place, slim)
     keep_wrapping(text, room - left, place)
+
+
+def _place_link_across(left: float, right: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
+    """Give a link the width of its words: the rest of its room does not lead anywhere."""
+    if abs(left - right) <= 2.5 and left > 2:
+        place["align-self"] = "center"
+    elif abs(right) <= NEAR and left > 3:
+        place["align-self"] = "flex-end"
+    else:
+        place["align-self"] = "flex-start"
+        set_margin_left(left, frame, place, slim)
 
 
 def keep_wrapping(text: TextElement, room: float, place: Declarations) -> None:

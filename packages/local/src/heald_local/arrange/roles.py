@@ -36,6 +36,7 @@ _FEWEST_IN_NAV = 3
 _LOWEST_NAV = 420.0  # pixels; lower on the page, only a footer and side columns have navigation
 _COLOURED = frozenset({"a", "span"})
 _WORDS = (3, 8)  # texts of more words are not like those of fewer
+_THINNEST = 8.0  # pixels of a side of a picture that is a link
 _LEAST_ICON = 18.0  # pixels; a smaller one marks something
 _HIGHEST_PILL, _WIDEST_PILL = 68.0, 460.0  # pixels
 _FEWEST_SPACES = 3  # between the words of prose
@@ -44,7 +45,7 @@ _LONGEST_TITLE, _STOPS = 9, (".", ",", ";", ":", "!", "?", "…")  # words of a 
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
-_COPYRIGHT = re.compile(r"©|\ball rights reserved\b", re.IGNORECASE)
+_COPYRIGHT = re.compile(r"©|^\s*copyright\b.*\d{4}|\ball rights reserved\b", re.IGNORECASE)
 _CHANGE = re.compile(r"[+±−–▲▼-]\s?\d+([.,]\d+)*\s?[%‰]")  # in a figure: -3 %, ▲ 1.2 %
 _LINKED = frozenset({"photo", "icon", "unread"})  # kinds of pictures that may be links
 _LANDMARKS = frozenset({"header", "footer", "aside"})
@@ -175,6 +176,8 @@ def _is_apart(item: Item) -> bool:
     picture, parent = item.part.picture, item.around[-1]
     if picture is None or picture.kind not in _LINKED or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
         return False
+    if min(picture.rect.w, picture.rect.h) < _THINNEST:
+        return False  # a line, such as that below the current place of a menu
     near = max(picture.rect.w, _LEAST_ICON)
     beside = [
         child for child in parent.children if child.picture is None and _gap_across(picture.rect, child.rect) <= near

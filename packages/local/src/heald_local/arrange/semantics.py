@@ -11,7 +11,7 @@ from heald_local.arrange.field_features import find_field_chances
 from heald_local.arrange.footers import gather_columns
 from heald_local.arrange.forms import describe_pictures, mark_forms
 from heald_local.arrange.landmarks import HEADER_BOTTOM, mark_landmarks
-from heald_local.arrange.link_lists import list_link_columns
+from heald_local.arrange.link_lists import list_links
 from heald_local.arrange.links import (
     find_accents,
     is_word,
@@ -54,7 +54,7 @@ def add_semantics(body: Part, detection: Detection) -> Part:
     marked = assign_roles(
         mark_by_rules(body, detection), detection, lambda page, headings: _find_levels(page, headings, size)
     )
-    marked = _group_sections(list_link_columns(marked))
+    marked = _group_sections(list_links(marked))
     return mark_anchors(describe_pictures(mark_forms(marked)))
 
 

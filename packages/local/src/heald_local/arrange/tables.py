@@ -16,6 +16,7 @@ from heald_pictures.rect import Rect, hull
 RIVER = 12.0  # columns are at least this far apart, in every row
 TALLEST = 72.0
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
+FEWEST_STRIPED = 4
 LEAST_TEXT = 0.6
 MOST_BARS = 5  # parts above or below a table that may look like rows of it
 
@@ -149,7 +150,8 @@ def _columns(rows: Sequence[_Row]) -> list[tuple[float, float]]:
 
 
 def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> bool:
-    if len(rows) < FEWEST_ROWS or len(columns) < (2 if rows and _has_head(rows) else FEWEST_COLUMNS):
+    is_clear = bool(rows) and (_has_head(rows) or _is_striped(rows))
+    if len(rows) < FEWEST_ROWS or len(columns) < (2 if is_clear else FEWEST_COLUMNS):
         return False
     divided = sum(row.rule is not None or row.part.box is not None for row in rows)
     if divided < 0.6 * (len(rows) - 1):
@@ -159,6 +161,12 @@ def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> b
         return False
     cells = [cell for row in rows for cell in row.cells]
     return sum(cell.text is not None for cell in cells) >= LEAST_TEXT * len(cells)
+
+
+def _is_striped(rows: Sequence[_Row]) -> bool:
+    """Whether rows have two colours by turns."""
+    fills = [row.part.box.fill if row.part.box is not None else "" for row in rows]
+    return len(rows) >= FEWEST_STRIPED and fills[0] != fills[1] and fills[2:] == fills[:-2]
 
 
 def _has_head(rows: Sequence[_Row]) -> bool:

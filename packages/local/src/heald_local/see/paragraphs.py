@@ -20,6 +20,7 @@ SLACK = 2.5  # pixels by which the edges of a paragraph's lines differ
 SAME_PITCH, SAME_PITCH_SHARE = 2.0, 0.06  # pixels, and ems, by which the distances of its lines differ
 SAME_SIZE = 0.35  # pixels of type
 FEWEST_ITEMS, MOST_WORDS = 3, 5  # lines of a list, and words of each
+LONGEST_ACRONYM = 5  # letters
 FEW_WORDS = 3  # of each line of a longer or looser list, whose lines need not leave room
 LOOSE_ITEMS = 1.45  # ems between the lines of a list that has no more than the fewest
 CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
@@ -145,7 +146,8 @@ def _are_items(group: Sequence[TextLine]) -> bool:
     is_far = pitch >= LOOSE_ITEMS * group[0].style.size and group[0].style.family not in CODE
     if is_short and is_far and len(group) > FEWEST_ITEMS and all(_is_small(line.text.strip()) for line in group):
         return True  # a menu without capitals: a paragraph begins with one
-    return (has_room or is_short) and all(_is_item(line.text.strip()) for line in group)
+    names = [text for line in group if not _is_acronym(text := line.text.strip())]
+    return (has_room or is_short) and bool(names) and all(map(_is_item, names))
 
 
 def _is_item(text: str) -> bool:
@@ -153,6 +155,11 @@ def _is_item(text: str) -> bool:
     if text.isupper() or text[-1] in CONTINUED or text.count(" ") >= MOST_WORDS:
         return False
     return text[0].isupper() or text[0].isdigit()
+
+
+def _is_acronym(text: str) -> bool:
+    """Whether a line is one short word of capitals, such as the name of a link among others."""
+    return text.isupper() and len(text) <= LONGEST_ACRONYM and text.isalpha()
 
 
 def _are_titles(group: Sequence[TextLine]) -> bool:
