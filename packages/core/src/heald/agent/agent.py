@@ -203,7 +203,8 @@ class Agent(AgentBase[OutputT]):
             cache=ResultCache() if cache else None,
             client_tool_timeout=client_tool_timeout,
         )
-        self._runtime.set_client_tools(read_client_tools(client_tools))
+        if client_tools:
+            self._runtime.set_client_tools(read_client_tools(client_tools))
         self._runtime.approvals.can_be_answered = self._is_attended
         if guardrails:
             self.share_middleware([self._guarded_calls])
@@ -378,8 +379,10 @@ class Agent(AgentBase[OutputT]):
         exchange, which get it as `ToolContext.deps`; it is not stored.
         """
         self._check_open()
-        check_value("send", "when_busy", when_busy, WhenBusy)
-        check_value("send", "client_request_id", client_request_id, str | None)
+        if when_busy != "queue":
+            check_value("send", "when_busy", when_busy, WhenBusy)
+        if client_request_id is not None:
+            check_value("send", "client_request_id", client_request_id, str | None)
         if self._handover is not None:
             self._handover.check()
         request = read_prompt(prompt)

@@ -218,8 +218,7 @@ class Exchange:
 
     def _begin(self) -> None:
         """Publish the request."""
-        self._open()
-        self._publish([UserMessage(self.message), ConversationStart(), *self._unpublished])
+        self._open(UserMessage(self.message), ConversationStart(), *self._unpublished)
 
     def close_unrun(self) -> None:
         """Open and close an exchange that was cancelled before it ran."""
@@ -237,11 +236,12 @@ class Exchange:
     def _is_cancelled(self) -> bool:
         return self.state is _S.CANCELLED
 
-    def _open(self) -> None:
+    def _open(self, *payloads: Payload) -> None:
+        """Publish the request, and what follows it in the same moment."""
         self._bus.exchange = self.id
         self._started = monotonic()
         self._first_message = len(self._conversation.messages)
-        self._publish([self.request])
+        self._publish([self.request, *payloads])
 
     async def _work(self) -> None:
         """Run all turns. Never raises: the state and `error` hold how it ended."""

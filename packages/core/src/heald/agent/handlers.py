@@ -22,7 +22,7 @@ _LIKENESS = 0.8  # of a method's name to that of a handler, from which on it cou
 
 def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     """Return the handlers of a reactor by event type, and the one for all other events."""
-    if isinstance(reactor, FunctionType | MethodType | BuiltinMethodType):
+    if isinstance(reactor, (FunctionType, MethodType, BuiltinMethodType)):
         return {}, cast(Handler, reactor)
     handlers: dict[str, Handler] = {}
     for name, kind in _KINDS.items():

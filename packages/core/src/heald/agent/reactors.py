@@ -161,21 +161,24 @@ class Dispatcher:
     ) -> Subscription:
         """Subscribe a reactor to events: all, or those of the given types or layers."""
         subscription = Subscription(reactor, self._remove, types=types, layers=layers, queue=queue)
-        self._subscriptions.append(subscription)
-        self._on_changed()
+        self._add(subscription)
         return subscription
 
     def collect(self, events: list[Event]) -> Subscription:
         """Add every event to a list from now on."""
-        subscription = self.subscribe(events.append)
+        subscription = Subscription(events.append, self._remove, types=None, layers=None, queue=QUEUE)
         subscription.list = events
-        self._on_changed()
+        self._add(subscription)
         return subscription
 
     async def close(self, patience: float = 1.0) -> None:
         """Unsubscribe all reactors and let them finish their queues."""
         for subscription in list(self._subscriptions):
             await subscription.drain(patience)
+
+    def _add(self, subscription: Subscription) -> None:
+        self._subscriptions.append(subscription)
+        self._on_changed()
 
     def _remove(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
@@ -191,6 +194,6 @@ class Dispatcher:
 def _is_coroutine(handler: Any) -> bool:
     if handler is None or isinstance(handler, BuiltinMethodType):
         return False
-    if isinstance(handler, FunctionType | MethodType):
+    if isinstance(handler, (FunctionType, MethodType)):
         return inspect.iscoroutinefunction(handler)
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004

@@ -116,10 +116,16 @@ class AgentResult(msgspec.Struct, Generic[OutputT], frozen=True, kw_only=True):
     ) -> "AgentResult[Any]":
         """Combine the last event of an exchange with what it produced. `output` is UNSET if a type was requested and
         there is no value of it."""
-        same = ("status", "stop_reason", "usage", "turns", "duration_ms", "error", "limit", "note", "delegated")
-        fields = {name: getattr(response, name) for name in same}
         return cls(
-            **fields,
+            status=response.status,
+            stop_reason=response.stop_reason,
+            usage=response.usage,
+            turns=response.turns,
+            duration_ms=response.duration_ms,
+            error=response.error,
+            limit=response.limit,
+            note=response.note,
+            delegated=response.delegated,
             cost_usd=response.cost_usd,
             text=text,
             files=files,

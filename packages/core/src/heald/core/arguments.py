@@ -118,7 +118,10 @@ def check_fields(value: msgspec.Struct) -> None:
     rows, defaults = _fields(kind)
     fields = msgspec.structs.astuple(value)
     for index in compress(range(len(fields)), map(is_not, fields, defaults)):
-        field, (name, matches, annotation) = fields[index], rows[index]
+        field = fields[index]
+        if not field and type(field) is defaults[index]:  # an empty list or dict of its own
+            continue
+        name, matches, annotation = rows[index]
         if not matches(field):
             raise ConfigurationError(f"{kind.__name__}: {_fault(name, field, annotation)}")
 
@@ -168,10 +171,16 @@ def _title(function: Callable[..., Any]) -> str:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[list[tuple[str, _Matches, Any]], list[Any]]:
-    """Return the name, the test and the type of each field, and the defaults."""
+    """Return the name, the test and the type of each field, and the defaults: the value, or the class that makes it."""
     fields = msgspec.structs.fields(kind)
     rows = [(field.name, _matcher(field.type), field.type) for field in fields]
-    return rows, [_MISSING if field.default is msgspec.NODEFAULT else field.default for field in fields]
+    return rows, [_default(field) for field in fields]
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    return _MISSING if field.default_factory is msgspec.NODEFAULT else field.default_factory
 
 
 def _fault(name: str, value: Any, annotation: Any) -> str:
@@ -316,7 +325,10 @@ def _matcher(annotation: Any) -> _Matches:
     if len(matchers) == 2 and kinds[1] is NoneType:  # the usual case
         first = matchers[0]
         return lambda value: value is None or first(value)
-    return lambda value: any(matches(value) for matches in matchers)
+    plain = [kind for kind in kinds if _plain_classes((kind,)) is not None]
+    classes = _plain_classes(plain) or ()
+    slower = [matcher for kind, matcher in zip(kinds, matchers, strict=True) if kind not in plain]
+    return lambda value: isinstance(value, classes) or any(matches(value) for matches in slower)
 
 
 def _plain_classes(kinds: Iterable[Any]) -> tuple[type, ...] | None:

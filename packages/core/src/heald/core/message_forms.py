@@ -66,7 +66,7 @@ def parse_messages(messages: Sequence[JsonObject], *, results_last: bool = False
 def as_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
     """Return messages as they are, or convert those of another form."""
     items = list(messages)
-    if _are_valid(items):
+    if not items or _are_valid(items):
         return cast("list[Message]", items)
     typed = [check_message(message, number) for number, message in enumerate(items) if isinstance(message, Message)]
     return typed if len(typed) == len(items) else read_messages(items)

@@ -42,7 +42,8 @@ class Registry:
                 self._sources.append((tool, -1, {}))
             else:
                 self.add(tool)
-        self.refresh()
+        if self._sources:
+            self.refresh()
 
     def refresh(self) -> bool:
         """Read the sources that changed. Returns whether there was one. A name that is in use is left out."""
@@ -92,15 +93,15 @@ class Registry:
 
     def add(self, tool: ToolLike, *, stands: bool = False) -> Tool:
         """Add a tool of the agent. One that `stands` is offered even where only the client's tools are."""
-        if isinstance(tool, Mapping):
-            tool = declared_tool(cast("Mapping[str, Any]", tool))
-        elif not isinstance(tool, Tool):
-            tool = tool_of(cast("Callable[..., Any]", tool))
-        if tool.name in self._tools:
-            raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")
-        self._tools[tool.name] = tool
+        if not isinstance(tool, Tool):
+            is_declared = isinstance(tool, Mapping)
+            tool = declared_tool(cast("Any", tool)) if is_declared else tool_of(cast("Callable[..., Any]", tool))
+        name = tool.name
+        if name in self._tools:
+            raise ConfigurationError(f"There are two tools named {name!r}; give one of them another name.")
+        self._tools[name] = tool
         if stands:
-            self._standing.add(tool.name)
+            self._standing.add(name)
         self._lay_over()
         return tool
 
