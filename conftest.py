@@ -42,14 +42,6 @@ def postgres_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
         yield url
 
 
-@pytest.fixture(autouse=True)
-def look_for_config_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests write and remove `heald.toml` faster than a program looks for it."""
-    from heald.config import paths
-
-    monkeypatch.setattr(paths, "LOOK_SECONDS", 0.0)
-
-
 @pytest.fixture
 async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
     """The address of an empty schema."""

@@ -2,16 +2,12 @@
 
 import os
 from pathlib import Path
-from time import monotonic
 
 from heald.core.errors import ConfigurationError
 from heald.core.placeholder_mark import is_there
 
 CONFIG_FILE = "heald.toml"
 MCP_FILE = ".mcp.json"
-LOOK_SECONDS = 0.1
-"""How long `has_config_files` remembers what it found."""
-_last_look: tuple[float, str, bool] = (0.0, "", False)  # until when it counts, the working folder, what was found
 
 
 def config_home() -> Path:
@@ -24,26 +20,14 @@ def user_file() -> Path:
 
 
 def has_config_files() -> bool:
-    """Whether there are settings of the user or of the project, trusted or not. Every agent asks, so the file system is
-    looked at ten times a second at most."""
-    global _last_look
-    try:
-        folder = os.getcwd()
-    except OSError:  # the working folder was removed
-        folder = ""
-    until, known_folder, found = _last_look
-    now = monotonic()
-    if now >= until or folder != known_folder:
-        found = _look_for_config_files(folder)
-        _last_look = now + LOOK_SECONDS, folder, found
-    return found
-
-
-def _look_for_config_files(folder: str) -> bool:
+    """Whether there are settings of the user or of the project, trusted or not. It is cheap: every agent asks."""
     home = _home()
     if os.path.exists(f"{_config_home(home)}/{CONFIG_FILE}"):
         return True
-    return folder != "" and _find_project_file(folder, CONFIG_FILE, home) is not None
+    try:
+        return _find_project_file(os.getcwd(), CONFIG_FILE, home) is not None
+    except OSError:  # the working folder was removed
+        return False
 
 
 def _config_home(home: str) -> str:
