@@ -2,14 +2,17 @@
 
     python -m benchmarks.nodes.wal --output benchmarks/results/wal.json
 
-Sessions of one node get a delta each, all in one commit, 20 times a second or as often as the machine can. The bytes
-are those that `pg_walinspect` (PostgreSQL 15 or newer) finds between two positions of the WAL. `--touch` is how often
-the time of the last change of a session is written; on a busier machine, fewer appends share it.
+Sessions of one node get a delta each, all in one commit, 20 times a second or as often as the machine can. A delta is
+the next words of a text, two on average: what a model writes from one commit to the next. The bytes are those that
+`pg_walinspect` (PostgreSQL 15 or newer) finds between two positions of the WAL. `--touch` is how often the time of the
+last change of a session is written; on a busier machine, fewer appends share it.
 """
 
 import argparse
 import asyncio
 import json
+import random
+import re
 import sys
 from pathlib import Path
 from time import monotonic
@@ -28,28 +31,47 @@ from heald_nodes.postgres.store import PostgresStore
 from postgres_server import running_postgres
 
 _PACE = 0.05
+_WORDS = re.findall(r"\s*\S+", (Path(__file__).parent.parent.parent / "docs" / "decisions.md").read_text())
 _FIRST_ROUNDS = 20
 """Rounds before anything is counted: the first pages of tables and indexes are written."""
 
 
-def _delta(lease: Lease, seq: int) -> Event:
-    return new_event(
-        seq=seq,
-        id=f"{lease.epoch}-{seq}",
-        session=lease.session,
-        exchange="exc_0123456789",
-        type=TextDelta.type,
-        layer=TextDelta.layer,
-        time=1.7e9 + seq,
-        epoch=lease.epoch,
-        data=TextDelta(index=0, block="blk_0123456789", text="some words"),
-    )
+class _ProseAgent:
+    """Appends the words of a text to the log of a session."""
+
+    def __init__(self, lease: Lease, source: random.Random) -> None:
+        self._lease = lease
+        self._source = source
+        self._word = source.randrange(len(_WORDS))
+        self._seq = 0
+        self._time = 1.7e9
+
+    def next_delta(self) -> Event:
+        count = self._source.choice((1, 2, 2, 3))
+        text = "".join(_WORDS[(self._word + number) % len(_WORDS)] for number in range(count))
+        self._word += count
+        self._seq += 1
+        self._time = round(self._time + _PACE + self._source.uniform(-0.01, 0.01), 6)
+        return new_event(
+            seq=self._seq,
+            id=f"{self._lease.session}-{self._seq}",
+            session=self._lease.session,
+            exchange="ex_0123456789abcdef0123",
+            type=TextDelta.type,
+            layer=TextDelta.layer,
+            time=self._time,
+            epoch=self._lease.epoch,
+            data=TextDelta(index=0, block="msg_0123456789abcdef0123.0", text=text),
+        )
+
+    async def append(self, store: PostgresStore) -> None:
+        await store.append(self._lease, [self.next_delta()], work="running")
 
 
-async def _append_rounds(store: PostgresStore, leases: list[Lease], first: int, rounds: int) -> None:
-    for seq in range(first, first + rounds):
+async def _append_rounds(store: PostgresStore, agents: list[_ProseAgent], rounds: int) -> None:
+    for _ in range(rounds):
         began = monotonic()
-        await asyncio.gather(*(store.append(lease, [_delta(lease, seq)], work="running") for lease in leases))
+        await asyncio.gather(*(agent.append(store) for agent in agents))
         await asyncio.sleep(max(_PACE - (monotonic() - began), 0))
 
 
@@ -59,15 +81,16 @@ async def measure(url: str, sessions: int, rounds: int) -> dict[str, Any]:
     connection: Any = await asyncpg.connect(url)
     await connection.execute("CREATE EXTENSION pg_walinspect")
     await store.heartbeat()
-    leases: list[Lease] = []
+    source = random.Random(1)
+    agents: list[_ProseAgent] = []
     for number in range(sessions):
         session = f"ses_{number:024d}"
         await store.create(SessionInfo(id=session, title="A page with a form"))
-        leases.append(await store.acquire(session, f"node/{number}"))
-    await _append_rounds(store, leases, 1, _FIRST_ROUNDS)
+        agents.append(_ProseAgent(await store.acquire(session, f"node/{number}"), source))
+    await _append_rounds(store, agents, _FIRST_ROUNDS)
     begin = await connection.fetchval("SELECT pg_current_wal_lsn()")
     began, commits = monotonic(), store.commits
-    await _append_rounds(store, leases, 1 + _FIRST_ROUNDS, rounds)
+    await _append_rounds(store, agents, rounds)
     seconds, commits = monotonic() - began, store.commits - commits
     end = await connection.fetchval("SELECT pg_current_wal_flush_lsn()")
     rows = await connection.fetch(

@@ -14,7 +14,7 @@ from heald_nodes.postgres.address import PostgresAddress
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
 from heald_nodes.postgres.pool import PostgresPool
-from heald_nodes.postgres.schema import TAIL_SCHEMA
+from heald_nodes.postgres.schema import PACKED_SCHEMA
 from heald_nodes.postgres.store import PostgresStore
 from heald_server import open_sessions
 
@@ -55,7 +55,7 @@ def _prepare_with(driver: SimulatedDriver) -> Callable[[PostgresPool, PostgresCo
         if driver.migrates:
             await prepare(pool, connection)
         else:
-            pool.schema, pool.service, pool.readable_by, pool.is_utf8 = "public", "simulated", TAIL_SCHEMA, True
+            pool.schema, pool.service, pool.readable_by, pool.is_utf8 = "public", "simulated", PACKED_SCHEMA, True
 
     return prepare_or_assume
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from heald_nodes.postgres.chunks import TAIL
-from heald_nodes.postgres.schema import MIGRATIONS, NOW, SERVING_SINCE, TAIL_SCHEMA
+from heald_nodes.postgres.schema import MIGRATIONS, NOW, PACKED_SCHEMA, SERVING_SINCE
 
 SERVER_VALUES = 3
 """The first parameters of every statement: the clock of the database, when it started, and the pid of the connection.
@@ -154,5 +154,5 @@ def schema_statements() -> list[str]:
             for pattern, replacement in _DIALECT:
                 statement = pattern.sub(replacement, statement)
             statements.append(_convert(statement))
-        statements.append(f"INSERT INTO schema_version VALUES ({migration.version}, {TAIL_SCHEMA}, '')")
+        statements.append(f"INSERT INTO schema_version VALUES ({migration.version}, {PACKED_SCHEMA}, '')")
     return statements

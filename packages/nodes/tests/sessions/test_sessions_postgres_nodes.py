@@ -197,16 +197,16 @@ async def test_deltas_cost_few_bytes(node: MakeStore, postgres_url: str) -> None
 async def test_a_damaged_chunk_is_reported_with_its_event(node: MakeStore, postgres_url: str) -> None:
     node_one = node("one")
     lease = await leased(node_one)
-    await node_one.append(lease, events("ses_a", 1, 3))
-    await node_one.append(lease, events("ses_a", 4, 3))
+    await node_one.append(lease, events("ses_a", 1, 30))
+    await node_one.append(lease, events("ses_a", 31, 30))
     asyncpg: Any = import_module("asyncpg")
     connection = await asyncpg.connect(postgres_url)
-    await connection.execute("UPDATE chunks SET body = 'rubbish' WHERE first_seq = 4")
-    with pytest.raises(StoreError, match="event 4"):
+    await connection.execute("UPDATE chunks SET body = 'rubbish' WHERE first_seq = 31")
+    with pytest.raises(StoreError, match="event 31"):
         await node_one.read("ses_a")
     await connection.execute("DELETE FROM chunks WHERE first_seq = 1")
     with pytest.raises(StoreError, match="event 1"):
-        await node_one.read("ses_a", upto=3)
+        await node_one.read("ses_a", upto=30)
     await connection.close()
 
 

@@ -135,11 +135,11 @@ async def test_rows_wait_until_no_older_node_is_left(postgres_url: str, monkeypa
     assert set(await codecs(postgres_url)).isdisjoint({ROWS, ROWS_ZLIB})
     assert await execute(postgres_url, "SELECT tail FROM sessions") == [(b"",)]
     await store.heartbeat()
-    await append_in_parts(store, lease, deltas(10, 9, "a long text " * 20), 3)
+    await append_in_parts(store, lease, deltas(10, 9, "a long text " * 40), 3)
     assert set((await codecs(postgres_url))[3:]) == {ROWS_ZLIB}
     await append_in_parts(store, lease, deltas(19, 2), 1)
     assert await execute(postgres_url, "SELECT tail_after FROM sessions WHERE tail <> ''") == [(18,)]
-    log = [*deltas(1, 9), *deltas(10, 9, "a long text " * 20), *deltas(19, 2)]
+    log = [*deltas(1, 9), *deltas(10, 9, "a long text " * 40), *deltas(19, 2)]
     assert await log_of(store, "ses_a") == log
     await store.close()
     monkeypatch.setattr(schema, "KNOWN", schema.ROWS_SCHEMA - 1)
@@ -164,7 +164,7 @@ async def test_a_later_migration_does_not_let_an_older_heald_in(
     assert second.writes_rows
     await second.close()
     assert await execute(postgres_url, "SELECT readable_by FROM schema_version WHERE version = $1", newest) == [
-        (schema.TAIL_SCHEMA,)
+        (schema.PACKED_SCHEMA,)
     ]
 
 

@@ -1,6 +1,7 @@
 """The tails of logs in PostgreSQL: short appends gather in the row of their session until they are a chunk."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from importlib import import_module
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 from heald.core.envelope import Event
 from heald.core.events import TextDelta
 from heald.sessions.store_errors import Fenced, StoreCorrupt, StoreError
-from heald_nodes.postgres import migration, schema
+from heald_nodes.postgres import log_tails, migration, schema
 from heald_nodes.postgres.log_tails import TAIL_BYTES
+from heald_nodes.postgres.packed_tail import is_packed
 from heald_nodes.postgres.store import PostgresStore
 from sessions_bench import event, events, leased, log_of
 
@@ -53,7 +55,8 @@ def delta(seq: int, text: str = "a word ", *, block: str = "msg_a.0", epoch: int
 
 async def test_short_appends_are_a_tail_and_then_a_chunk(store: PostgresStore, postgres_url: str) -> None:
     lease = await leased(store)
-    log = [delta(seq) for seq in range(1, 80)]
+    source = random.Random(1)
+    log = [delta(seq, f"{source.getrandbits(128):x} ") for seq in range(1, 80)]
     for stored in log:
         await store.append(lease, [stored])
         assert await store.read("ses_a", after=stored.seq - 1) == [stored]
@@ -187,8 +190,8 @@ async def test_a_damaged_tail_is_reported(store: PostgresStore, postgres_url: st
 async def test_a_session_of_an_older_heald_gets_a_tail(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database of the schema before tails is migrated; its log stays, and nodes of that schema may go on."""
     with monkeypatch.context() as earlier:
-        earlier.setattr(migration, "MIGRATIONS", schema.MIGRATIONS[:-1])
-        earlier.setattr(migration, "TAIL_SCHEMA", schema.ROWS_SCHEMA)
+        earlier.setattr(migration, "MIGRATIONS", schema.MIGRATIONS[: schema.ROWS_SCHEMA])
+        earlier.setattr(migration, "PACKED_SCHEMA", schema.ROWS_SCHEMA)
         earlier.setattr(migration, "KNOWN", schema.ROWS_SCHEMA)
         asyncpg: Any = import_module("asyncpg")
         connection = await asyncpg.connect(postgres_url)
@@ -214,3 +217,98 @@ async def test_a_session_of_an_older_heald_gets_a_tail(postgres_url: str, monkey
     assert [stored.seq for stored in await store.read("ses_a", after=8)] == [9, 10]
     await store.close()
     await connection.close()
+
+
+async def stored_tail(postgres_url: str, session: str = "ses_a") -> bytes:
+    ((tail,),) = await execute(postgres_url, "SELECT tail FROM sessions WHERE id = $1", session)
+    return tail
+
+
+async def test_a_packed_tail_waits_until_no_older_node_is_left(
+    store: PostgresStore, other: PostgresStore, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes of the schema before packed tails are replaced one by one. A tail that they have begun is read, and becomes
+    a chunk."""
+    await store.list()  # makes the tables
+    await execute(postgres_url, "UPDATE schema_version SET readable_by = $1", schema.TAIL_SCHEMA)
+    await execute(
+        postgres_url,
+        "INSERT INTO nodes (name, expires, folders, room, version, codec)"
+        " VALUES ('old', extract(epoch FROM clock_timestamp()) + 3, '{}', 1, '0', 5)",
+    )
+    upgraded = PostgresStore(postgres_url, node="upgraded")
+    lease = await leased(upgraded)
+    log = [delta(seq, f"word {seq} ") for seq in range(1, 9)]
+    for stored in log[:3]:
+        await upgraded.heartbeat()
+        await upgraded.append(lease, [stored])
+    tail = await stored_tail(postgres_url)
+    assert tail.count(b"\n") == 2
+    assert not is_packed(tail)
+    await execute(postgres_url, "DELETE FROM nodes WHERE name = 'old'")  # it ends, as the upgrade goes on
+    for _ in range(2):
+        await upgraded.heartbeat()
+    for stored in log[3:]:
+        await upgraded.append(lease, [stored])
+    assert await places(postgres_url) == ([(1, 4)], [(5, 8)])
+    assert is_packed(await stored_tail(postgres_url))
+    assert await log_of(other, "ses_a") == log
+    await upgraded.close()
+    monkeypatch.setattr(schema, "KNOWN", schema.TAIL_SCHEMA)
+    older = PostgresStore(postgres_url)
+    with pytest.raises(StoreError, match="newer Heald"):
+        await older.list()
+    await older.close()
+
+
+async def test_a_node_that_may_not_pack_yet_makes_a_chunk_of_a_packed_tail(
+    store: PostgresStore, other: PostgresStore, postgres_url: str
+) -> None:
+    """Nodes learn one after the other that no older one is left."""
+    lease = await leased(store)
+    await store.append(lease, [delta(1)])
+    await execute(postgres_url, "UPDATE schema_version SET readable_by = $1", schema.TAIL_SCHEMA)
+    newer = await other.acquire("ses_a", "other", force=True)
+    assert not other.packs_tails
+    for seq in (2, 3, 4):
+        await other.append(newer, [delta(seq, epoch=newer.epoch)])
+    assert await places(postgres_url) == ([(1, 2)], [(3, 4)])
+    assert not is_packed(await stored_tail(postgres_url))
+    assert [stored.seq for stored in await log_of(store, "ses_a")] == [1, 2, 3, 4]
+
+
+async def test_a_tail_is_continued_by_whoever_has_packed_it_or_not(
+    store: PostgresStore, other: PostgresStore, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_tails, "_MOST_STREAMS", 1)
+    lease = await leased(store)
+    second = await leased(store, "ses_b")
+    for seq in range(1, 7):
+        await store.append(lease, [delta(seq, f"word {seq} ")])
+        await store.append(second, [event("ses_b", seq, TextDelta(0, "msg_b.0", f"word {seq} "))])
+    newer = await other.acquire("ses_a", "other", force=True)
+    await other.append(newer, [delta(7, "word 7 ", epoch=newer.epoch)])
+    assert await places(postgres_url) == ([], [(1, 7), (1, 6)])
+    assert is_packed(await stored_tail(postgres_url))
+    texts = [stored.data.text for stored in await log_of(store, "ses_a") if isinstance(stored.data, TextDelta)]
+    assert texts == [f"word {seq} " for seq in range(1, 8)]
+    assert [stored.seq for stored in await log_of(other, "ses_b")] == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_damaged_packed_tail_is_reported_and_harms_no_other_session(
+    store: PostgresStore, other: PostgresStore, postgres_url: str
+) -> None:
+    lease = await leased(store)
+    for seq in (1, 2):
+        await store.append(lease, [delta(seq)])
+    await execute(postgres_url, "UPDATE sessions SET tail = overlay(tail PLACING '\\xffff' FROM 3) WHERE id = 'ses_a'")
+    with pytest.raises(StoreCorrupt, match="event 1"):
+        await store.read("ses_a")
+    second = await leased(other, "ses_b")
+    newer = await other.acquire("ses_a", "other", force=True)
+    await asyncio.gather(
+        other.append(newer, [delta(3, epoch=newer.epoch)]), other.append(second, [event("ses_b", 1, None)])
+    )
+    assert [stored.seq for stored in await log_of(other, "ses_b")] == [1]
+    with pytest.raises(StoreCorrupt, match="event 1"):
+        await other.read("ses_a")

@@ -8,7 +8,7 @@ Where no node of an older Heald is left, the lines are rows as in a SQLite log (
 deltas is one short line that names an earlier delta of its block, its anchor, which may lie in an earlier chunk.
 
 The last short rows of a log are its tail, in the row of the session, until they are enough for a chunk. A tail is read
-as a chunk whose lines are in reverse order.
+as a chunk whose lines are in reverse order, or as packed rows (`packed_tail`).
 """
 
 import zlib
@@ -20,6 +20,7 @@ from heald.sessions.event_codec import DeltaRun, decode_stored, encode_stored
 from heald.sessions.event_rows import RowPacker, RowReader
 from heald.sessions.store import EncodedEvents
 from heald.sessions.store_errors import NoSuchBlob, StoreCorrupt
+from heald_nodes.postgres.packed_tail import is_packed, unpack_tail
 
 PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB, TAIL = 0, 1, 2, 3, 4, 5
 _LEVEL = 1
@@ -101,13 +102,18 @@ def pack_runs(lines: Sequence[tuple[bytes, int]]) -> tuple[int, bytes]:
 def unpack_lines(codec: int, body: bytes) -> list[bytes]:
     """Return the lines of a chunk. Raises ValueError if it is damaged."""
     if codec == TAIL:
-        return body.split(b"\n")[::-1]
+        return tail_lines(body)
     if codec not in (PLAIN, ZLIB, RUNS, ROWS, ROWS_ZLIB):
         raise ValueError(codec)
     try:
         return (body if codec in (PLAIN, ROWS) else zlib.decompress(body)).split(b"\n")
     except zlib.error as error:
         raise ValueError(str(error)) from None
+
+
+def tail_lines(tail: bytes) -> list[bytes]:
+    """Return the rows of a tail, the oldest first. Raises ValueError if it is damaged."""
+    return unpack_tail(tail) if is_packed(tail) else tail.split(b"\n")[::-1]
 
 
 def notice_rows(codec: int, body: bytes) -> bytes:

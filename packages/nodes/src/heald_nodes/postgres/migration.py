@@ -1,7 +1,7 @@
 """Brings the schema of a database to the newest version."""
 
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.schema import KNOWN, MIGRATIONS, TAIL_SCHEMA, check_version
+from heald_nodes.postgres.schema import KNOWN, MIGRATIONS, PACKED_SCHEMA, check_version
 
 _LOCK = 0x57454654
 """The key of the advisory lock under which one node migrates. All versions must use the same."""
@@ -37,10 +37,10 @@ async def migrate_schema(connection: PostgresConnection) -> int:
                 "INSERT INTO schema_version VALUES ($1, $2, now())", migration.version, readable_by
             )
         if version == 0:  # nobody has used it yet
-            await allow_tails(connection)
+            await allow_newest(connection)
         return max(version, KNOWN)
 
 
-async def allow_tails(connection: PostgresConnection) -> None:
-    """Let nodes write rows and tails from now on. A Heald that cannot read them refuses to start."""
-    await connection.execute("UPDATE schema_version SET readable_by = greatest(readable_by, $1)", TAIL_SCHEMA)
+async def allow_newest(connection: PostgresConnection) -> None:
+    """Let nodes write rows, and packed tails, from now on. A Heald that cannot read them refuses to start."""
+    await connection.execute("UPDATE schema_version SET readable_by = greatest(readable_by, $1)", PACKED_SCHEMA)

@@ -17,8 +17,8 @@ _LONGEST_GAP = NODE_SECONDS / 2
 _FORGOTTEN_SECONDS = 10.0
 _UPGRADE_SECONDS = 60.0
 """How long after its last heartbeat a node of an older Heald may still come back."""
-NEWEST_CODEC = 5
-"""The newest form of events: the tail of a log, in the row of its session."""
+NEWEST_CODEC = 6
+"""The newest form of events: the packed tail of a log, in the row of its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,15 @@ MIGRATIONS = (
     PostgresMigration(4, 3, _SERVICE),
     PostgresMigration(5, 3, ("ALTER TABLE nodes ADD COLUMN codec integer NOT NULL DEFAULT 2",)),
     PostgresMigration(6, 3, _TAIL),
+    PostgresMigration(7, 3, ()),  # tails are packed
 )
 """The codec of a node is the newest form of events that it reads."""
 ROWS_SCHEMA = 5
 """The oldest schema whose Heald reads chunks of rows."""
 TAIL_SCHEMA = 6
 """The oldest schema whose Heald reads the tails of logs."""
+PACKED_SCHEMA = 7
+"""The oldest schema whose Heald reads packed tails."""
 KNOWN = MIGRATIONS[-1].version
 
 
@@ -196,7 +199,7 @@ def alive(name: str, seconds: float = 0.0) -> str:
     AND CASE WHEN n.lease IS NULL THEN n.expires > {NOW} + {seconds} ELSE n.lease > {CLOCK} + {seconds} END)"""
 
 
-ALL_READ_TAILS = f"""NOT EXISTS (SELECT 1 FROM nodes o WHERE o.codec < {NEWEST_CODEC}
+ALL_READ_NEWEST = f"""NOT EXISTS (SELECT 1 FROM nodes o WHERE o.codec < {NEWEST_CODEC}
     AND o.expires > {NOW} - {_UPGRADE_SECONDS})"""
 """No node of an older Heald is left."""
 _IS_CONNECTED = "EXISTS (SELECT 1 FROM nodes n, pg_stat_get_activity(n.backend) WHERE n.name = s.node)"

@@ -22,17 +22,18 @@ from heald.sessions.shared_store import (
 from heald.sessions.store_errors import NoSuchSession, StoreError, StoreFull
 from heald_nodes.postgres.driver import PostgresConnection
 from heald_nodes.postgres.heartbeat import HeartbeatThread
-from heald_nodes.postgres.migration import allow_tails
+from heald_nodes.postgres.migration import allow_newest
 from heald_nodes.postgres.notices import NewsChannel, Notice
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import (
     ADVANCE_CLOCK,
-    ALL_READ_TAILS,
+    ALL_READ_NEWEST,
     CLAIMABLE,
     CLOCK,
     FREE,
     NEWEST_CODEC,
     NOW,
+    PACKED_SCHEMA,
     ROWS_SCHEMA,
     TAIL_SCHEMA,
     alive,
@@ -68,7 +69,7 @@ class PostgresSharing:
         """Whether the database has a part of the sessions of a store."""
         self._unreleased: dict[str, str] = {}  # holders whose release failed, and their sessions
         self._cleaned = 0.0
-        self._refuses_older = self._tails_allowed = False
+        self._refuses_older = self._newest_allowed = False
 
     @property
     def node(self) -> str:
@@ -80,12 +81,12 @@ class PostgresSharing:
         self._folders = tuple(folders)
         if not self._is_beating and not self.is_part:
             check_count(await self.read_records(DATABASES), 1)
-        all_read_tails: bool = await self._control.fetchval(
+        all_read_newest: bool = await self._control.fetchval(
             f"WITH served AS ({ADVANCE_CLOCK})"
             " INSERT INTO nodes (name, expires, folders, room, version, lease, codec)"
             f" VALUES ($1, {NOW} + $2, $3, $4, $5, {CLOCK} + $2, {NEWEST_CODEC}) ON CONFLICT (name) DO UPDATE SET"
             " expires = excluded.expires, folders = $3, room = $4, version = $5, lease = excluded.lease,"
-            f" codec = excluded.codec RETURNING {ALL_READ_TAILS}",
+            f" codec = excluded.codec RETURNING {ALL_READ_NEWEST}",
             self._node,
             NODE_SECONDS,
             list(folders),
@@ -93,8 +94,8 @@ class PostgresSharing:
             heald.__version__,
         )
         self._is_beating = True
-        if all_read_tails and not self.writes_tails:
-            await self._allow_tails()
+        if all_read_newest and not self.packs_tails:
+            await self._allow_newest()
         with suppress(StoreFull):  # the node lives, and its sessions can be read
             await self._release_late()
         now = monotonic()
@@ -105,20 +106,25 @@ class PostgresSharing:
     @property
     def writes_rows(self) -> bool:
         """Whether all nodes can read chunks of rows."""
-        return self._tails_allowed or self._pool.readable_by >= ROWS_SCHEMA
+        return self._newest_allowed or self._pool.readable_by >= ROWS_SCHEMA
 
     @property
     def writes_tails(self) -> bool:
         """Whether all nodes can read the tails of logs."""
-        return self._tails_allowed or self._pool.readable_by >= TAIL_SCHEMA
+        return self._newest_allowed or self._pool.readable_by >= TAIL_SCHEMA
 
-    async def _allow_tails(self) -> None:
-        """Write rows and tails from the next heartbeat on. No older node can start meanwhile."""
+    @property
+    def packs_tails(self) -> bool:
+        """Whether all nodes can read packed tails."""
+        return self._newest_allowed or self._pool.readable_by >= PACKED_SCHEMA
+
+    async def _allow_newest(self) -> None:
+        """Write rows, and packed tails, from the next heartbeat on. No older node can start meanwhile."""
         if not self._refuses_older:
-            await self._control.run(allow_tails)
+            await self._control.run(allow_newest)
             self._refuses_older = True
         else:
-            self._tails_allowed = True
+            self._newest_allowed = True
 
     async def _release_late(self) -> None:
         """Release the sessions whose release failed. Nobody claims them as long as this node lives."""

@@ -226,9 +226,9 @@ class GroupWriter:
         await self._tails.read_missing(
             connection, [(p.lease.session, p.lease.epoch, p.before) for p in group if p.before is not None]
         )
-        writes_tails = self._sharing.writes_tails
+        writes, packs = self._sharing.writes_tails, self._sharing.packs_tails
         return [
-            self._tails.place(p.lease.session, p.lease.epoch, p.before, p.chunk, writes_tails=writes_tails)
+            self._tails.place(p.lease.session, p.lease.epoch, p.before, p.chunk, writes_tails=writes, packs_tails=packs)
             if p.chunk is not None and p.before is not None
             else None
             for p in group
