@@ -46,7 +46,7 @@ FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together."""
 SHARED_READS_PAUSE = 0.006
 """The shortest pause that is worth it to read streams together."""
-_MEASURE_SECONDS = 0.01
+_MEASURE_SECONDS = 0.05
 _READING_TURNS = 3
 """Turns of the loop from the release of a stream to the record of what it brought: its socket is polled and read, then
 its task wakes and decodes."""
@@ -143,4 +143,7 @@ _clocks: WeakKeyDictionary[asyncio.AbstractEventLoop, CommitClock] = WeakKeyDict
 
 def clock_of(loop: asyncio.AbstractEventLoop) -> CommitClock:
     """The clock that the sessions of an event loop share."""
-    return _clocks.setdefault(loop, CommitClock())
+    clock = _clocks.get(loop)
+    if clock is None:
+        clock = _clocks[loop] = CommitClock()
+    return clock

@@ -102,12 +102,15 @@ class JournaledDeltas:
         lease, events = pending.lease, pending.events
         clock = clock_of(loop)
         clock.pacing = JOURNAL_PACING
-        if clock.pause >= _SHARED_PAUSE or not self._accepts(lease, events):
-            return None
-        bodies = [encode(event) for event in events]
-        if any(len(body) > MAX_TEXT for body in bodies):
-            return None
         began = monotonic()
+        if clock.pause >= _SHARED_PAUSE or began < self._slow_until or not self._accepts(pending):
+            return None
+        bodies: list[bytes] = []
+        for event in events:
+            body = encode(event)
+            if len(body) > MAX_TEXT:
+                return None
+            bodies.append(body)
         with self._lock:
             if not self._journal.append(lease.session, lease.epoch, bodies) or not self._is_verified(lease):
                 return None
@@ -122,31 +125,34 @@ class JournaledDeltas:
             self._slow_until = now + _SLOW_PAUSE
         return bodies
 
-    def _accepts(self, lease: Lease, events: Sequence[Event]) -> bool:
+    def _accepts(self, pending: PendingDeltas) -> bool:
         """Whether events are deltas of a message that still streams, and this process holds the session.
 
         Previews accompany the arguments of a call; alone, they may belong to one that is complete."""
-        return (
-            self._is_open()
-            and self._is_verified(lease)
-            and len(self._uncommitted.get(lease.session, ())) + len(events) <= MAX_UNSYNCED
-            and all(event.type in _TYPES for event in events)
-            and any(type(event.data) in _DELTAS for event in events)
-            and monotonic() >= self._slow_until
-        )
+        lease, events = pending.lease, pending.events
+        if not pending.generation:
+            self._open()
+            return False
+        if self._verified.get(lease.session) != (lease.epoch, pending.generation):
+            return False
+        if len(self._uncommitted.get(lease.session, ())) + len(events) > MAX_UNSYNCED:
+            return False
+        has_delta = False
+        for event in events:
+            if event.type not in _TYPES:
+                return False
+            has_delta = has_delta or type(event.data) in _DELTAS
+        return has_delta
 
     def _is_verified(self, lease: Lease) -> bool:
         """Whether no other process has taken a session over since a commit checked its lease."""
         return self._verified.get(lease.session) == (lease.epoch, self._journal.generation)
 
-    def _is_open(self) -> bool:
-        """Whether the journal is open. The first deltas open it, and are committed meanwhile."""
-        if self._journal.generation:
-            return True
+    def _open(self) -> None:
+        """Open the journal, once. The first deltas do so, and are committed meanwhile."""
         if self._opening is None:
             self._opening = self._run(self._journal.open)
             self._opening.add_done_callback(lambda opening: opening.cancelled() or opening.exception())
-        return False
 
     @property
     def is_empty(self) -> bool:

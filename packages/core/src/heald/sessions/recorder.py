@@ -8,7 +8,7 @@ cannot be stored is never delivered.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from heald.agent.bus import EventBus, OnDelivered
@@ -193,7 +193,12 @@ class EventRecorder:
         handlers = self._bus.table.get(kind)
         if handlers is None:
             handlers = self._bus.find_handlers(kind)
-        return bool(handlers) or any(is_watched() for is_watched in self._watchers)
+        if handlers:
+            return True
+        for is_watched in self._watchers:  # noqa: SIM110  `any` is two calls more, for each delta
+            if is_watched():
+                return True
+        return False
 
     def _schedule_wake(self) -> None:
         if not self._wake_scheduled:
@@ -227,7 +232,6 @@ class EventRecorder:
             return
         title, self._title = self._title, ""
         self._submitted = batch
-        self._begin_load()
         self._submits.submit_events(
             self._lease,
             events,
@@ -236,6 +240,8 @@ class EventRecorder:
             work=self._feed_work(events) if has_structure else None,
             title=title,
         )
+        if self._submitted is batch:  # it is not stored yet: the journal stores at once
+            self._begin_load()
 
     def _begin_load(self) -> None:
         self._is_counted = True
@@ -265,7 +271,11 @@ class EventRecorder:
 
     def _split_batch(self) -> list[Event | OnDelivered]:
         """Return what may be stored now: all that waits, but for incomplete turns and what follows them."""
-        end = min(self._holds.values()) if self._holds else len(self._pending)
+        if not self._holds:
+            batch, self._pending = self._pending, []
+            self._has_deltas_only, self._has_delegates = True, False
+            return batch
+        end = min(self._holds.values())
         batch, self._pending = self._pending[:end], self._pending[end:]
         self._has_deltas_only = not self._pending
         self._has_delegates = any(is_event(item) and item.session != self._lease.session for item in self._pending)
@@ -333,7 +343,10 @@ class EventRecorder:
 
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
         dispatch, listeners = self._bus.dispatch, self._listeners
-        bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
+        bodies: dict[str, Iterator[bytes | None]] = {}
+        for session, body in encoded.items():
+            if body is not None:
+                bodies[session] = iter(body)
         self._is_delivering = True
         try:
             for item in batch:

@@ -35,6 +35,7 @@ Job = Callable[[sqlite3.Connection], T]
 WATCH_SECONDS = 0.05
 """How often the file is checked for changes of other processes, while there are any."""
 _ALONE_SECONDS = 0.5  # how often another process is looked for
+_ALONE_READ_SECONDS = 1.0  # how often the changes of processes that have ended meanwhile are looked for
 _KEPT_MINUTES = 40 * 24 * 60
 
 _WITH_WORK = "work <> 'idle' AND NOT draft AND cause IS NULL"
@@ -200,6 +201,7 @@ class SqliteSharing:
         """Publish the changes of other processes: soon if there are any, else within a second."""
         await self._try_read(self._seen.begin)
         read_at: Stamp | None = None
+        looked_at = monotonic()
         while True:
             others = any(True for _ in self._lock.others())
             if others and not self._others:
@@ -208,6 +210,9 @@ class SqliteSharing:
             until = monotonic() + _ALONE_SECONDS
             while monotonic() < until:
                 await asyncio.sleep(WATCH_SECONDS if others else _ALONE_SECONDS)
+                if not others and monotonic() < looked_at + _ALONE_READ_SECONDS:
+                    continue  # nearly all changes are those of this process
+                looked_at = monotonic()
                 stamp = self._stamp.read()
                 if stamp is not None and stamp == read_at:
                     continue

@@ -96,6 +96,9 @@ class SSEParser:
 
     def _parse_blocks(self, lines: bytes, events: list[ServerSentEvent]) -> None:
         """Parse whole events. The common shapes need no loop over lines."""
+        if lines.startswith(b"data: ") and lines.find(b"\n") == len(lines) - 2:  # one event of one line
+            events.append(ServerSentEvent(lines[6:-2], "message", self._id))
+            return
         if lines.startswith(b"data: ") and lines.endswith(b"\n\n"):
             payloads = lines[6:-2].split(b"\n\ndata: ")
             if b"".join(payloads).find(b"\n") < 0:  # each event is one line

@@ -18,7 +18,7 @@ class DialectEncoder:
 
     def sse(self, entries: Sequence[EncodedEvent], session: str) -> bytes:
         if self._is_native:
-            return b"".join([entry.sse(session) for entry in entries])
+            return entries[0].sse(session) if len(entries) == 1 else b"".join([entry.sse(session) for entry in entries])
         return b"".join(self.dialect.sse(frame) for entry in entries for frame in self.dialect.feed(entry.event))
 
     def texts(self, entries: Sequence[EncodedEvent]) -> list[str]:

@@ -70,7 +70,7 @@ class EventStream:
                         if await self._is_behind(heartbeat):
                             break
                         continue
-                    fresh, is_whole = self._fresh(entries)
+                    fresh, _, is_whole = self._fresh(entries)
                     for batch in split_batches(fresh):
                         self.seq = self._last(batch)
                         yield batch
@@ -121,7 +121,7 @@ class EventStream:
             return
         try:
             entries = hub.read(reader)
-            fresh, is_whole = self._fresh(entries) if entries else ([], False)
+            fresh, seq, is_whole = self._fresh(entries) if entries else ([], self.seq, False)
             if self._stopped or not is_whole or (fresh and not push(fresh)):
                 reader.position = position
                 waiter.set_result(None)
@@ -129,8 +129,7 @@ class EventStream:
         except Exception as error:
             waiter.set_exception(error)
             return
-        if fresh:
-            self.seq = self._last(fresh)
+        self.seq = seq
         self._due = asyncio.get_running_loop().time() + seconds
         if reader.position < hub.end and not waiter.done():
             waiter.set_result(None)
@@ -154,8 +153,9 @@ class EventStream:
                 self.seq = batch[-1].event.seq
                 yield batch
 
-    def _fresh(self, entries: Sequence[EncodedEvent]) -> tuple[list[EncodedEvent], bool]:
-        """Return the events that were not read from the store, up to a gap, and whether there was no gap."""
+    def _fresh(self, entries: Sequence[EncodedEvent]) -> tuple[list[EncodedEvent], int, bool]:
+        """Return the events that were not read from the store, up to a gap, the last event of the session after them,
+        and whether there was no gap."""
         fresh: list[EncodedEvent] = []
         seq = self.seq
         for entry in entries:
@@ -165,8 +165,8 @@ class EventStream:
                 seq += 1
                 fresh.append(entry)
             elif entry.event.seq > seq:
-                return fresh, False
-        return fresh, True
+                return fresh, seq, False
+        return fresh, seq, True
 
     def _last(self, batch: Sequence[EncodedEvent]) -> int:
         seqs = (entry.event.seq for entry in reversed(batch) if entry.event.session == self.session)
