@@ -225,9 +225,15 @@ class OpenSessions:
         return sum(entry.session is not None for entry in self._open.values())
 
     @property
+    def most_busy(self) -> int:
+        """A number that `busy` does not exceed, and that needs no look at each session."""
+        return len(self._open)
+
+    @property
     def busy(self) -> int:
         """The number of running exchanges."""
-        return sum(_running(entry) is not None for entry in self._open.values())
+        opened = [entry.session for entry in self._open.values() if entry.session is not None]
+        return sum([session.current is not None for session in opened])
 
     async def _open_or_ask(self, info: SessionInfo, broken_by: Exception | None, moves_waiting: bool) -> Session:
         """Open a session. An idle one that another node holds is released by that node first."""
@@ -250,7 +256,8 @@ class OpenSessions:
         session.on_stored(hub.collect, is_watched=lambda: hub.readers > 0, on_batch=hub.wake_readers)
         for call in self._on_open:
             call(info, session)
-        hub.invalidate()  # recovery may have written events
+        if session.last_seq:
+            hub.invalidate()  # recovery may have written events
         _log.info("opened", extra={"session": info.id, "epoch": session.epoch})
         return session
 

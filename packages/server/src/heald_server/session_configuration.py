@@ -159,6 +159,8 @@ class SessionConfiguration:
 
     def _without_missing(self, settings: SessionSettings, of_session: Mapping[str, ToolLike]) -> SessionSettings:
         """Drop names of tools that this server had when the settings were stored, and has no longer."""
+        if not settings.tools:
+            return settings
         offered = {*self._program_tools(), *of_session, *tool_names()}
         for name in settings.tools:
             if name not in offered:

@@ -4,7 +4,7 @@ A reactor is a function for all events, or an object with methods such as `on_te
 all other events.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import cast
@@ -25,11 +25,11 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     if isinstance(reactor, (FunctionType, MethodType, BuiltinMethodType)):
         return {}, cast(Handler, reactor)
     handlers: dict[str, Handler] = {}
-    for name, kind in _KINDS.items():
+    own_names = getattr(reactor, "__dict__", ())
+    _check_names(own_names)
+    for name in {*_class_handlers(type(reactor)), *(_KINDS.keys() & own_names)}:
         if callable(handler := getattr(reactor, name, None)):
-            handlers[kind] = handler
-    _check_type(type(reactor))
-    _check_names(getattr(reactor, "__dict__", ()))
+            handlers[_KINDS[name]] = handler
     others: object = getattr(reactor, _ALL, None) or reactor
     if callable(others):
         return handlers, cast(Handler, others)
@@ -42,9 +42,11 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
 
 
 @lru_cache(maxsize=256)
-def _check_type(kind: type) -> None:
-    """Check the methods of a class of reactors, once."""
-    _check_names(dir(kind))
+def _class_handlers(kind: type) -> Collection[str]:
+    """Check the methods of a class of reactors, once, and return the handlers that it may have."""
+    names = dir(kind)
+    _check_names(names)
+    return _KINDS.keys() if "__getattr__" in names else _KINDS.keys() & names
 
 
 def _check_names(names: Iterable[str]) -> None:

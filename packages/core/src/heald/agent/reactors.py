@@ -194,6 +194,6 @@ class Dispatcher:
 def _is_coroutine(handler: Any) -> bool:
     if handler is None or isinstance(handler, BuiltinMethodType):
         return False
-    if isinstance(handler, (FunctionType, MethodType)):
-        return inspect.iscoroutinefunction(handler)
+    if isinstance(handler, (FunctionType, MethodType)) and not handler.__dict__:  # not marked as a coroutine function
+        return bool(handler.__code__.co_flags & inspect.CO_COROUTINE)
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004

@@ -172,7 +172,11 @@ class ToolRuntime:
 
     def _wrap(self, middleware: Sequence[Middleware], cache: ResultCache | None) -> None:
         self.middleware = middleware
-        self._checks = [layer.check for layer in middleware if isinstance(layer, CheckingMiddleware)]
+        self._checks = [
+            layer.check
+            for layer in middleware
+            if hasattr(layer, "check") and isinstance(layer, CheckingMiddleware)  # the second check is slow
+        ]
         self._cache = cache
         self.is_plain = not middleware and cache is None
         """Whether nothing is run around a tool."""

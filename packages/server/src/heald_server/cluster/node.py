@@ -143,7 +143,7 @@ class ServerNode:
         exchange runs: requests that come together must not all take the last place."""
         if self._placement.passes_on:
             return True
-        if self._count_busy() >= self._room:
+        if self._is_full():
             others = [node for node in await self._store.list_nodes() if node.name != self.name and node.room > 0]
             if any(folder is None or folder in node.folders for node in others):
                 return True
@@ -153,6 +153,10 @@ class ServerNode:
     def end_start(self, session: str) -> None:
         """The exchange of a request that was not passed on runs, or was refused."""
         self._starting.pop(session, None)
+
+    def _is_full(self) -> bool:
+        """Whether no further exchange may run here. Exchanges are counted only if that may be so."""
+        return self._sessions.most_busy + len(self._starting) >= self._room and self._count_busy() >= self._room
 
     def _count_busy(self) -> int:
         """Count the exchanges that run here or are about to."""
