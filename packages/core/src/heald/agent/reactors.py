@@ -194,6 +194,7 @@ class Dispatcher:
 def _is_coroutine(handler: Any) -> bool:
     if handler is None or isinstance(handler, BuiltinMethodType):
         return False
-    if isinstance(handler, (FunctionType, MethodType)) and not handler.__dict__:  # not marked as a coroutine function
-        return bool(handler.__code__.co_flags & inspect.CO_COROUTINE)
+    function = handler.__func__ if isinstance(handler, MethodType) else handler
+    if isinstance(function, FunctionType) and not function.__dict__:  # not marked as a coroutine function
+        return bool(function.__code__.co_flags & inspect.CO_COROUTINE)
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004
