@@ -52,3 +52,25 @@ def test_paler_words_in_a_line_are_pieces_of_their_own_wherever_they_stand() -> 
     ]
     pieces = _draw(*((x, 38, text, 16, colour) for x, text, colour in words))
     assert [round(piece.x / 10) for piece in pieces] == [2, 8, 18, 27]
+
+
+def test_letters_between_signs_of_another_colour_are_one_piece() -> None:
+    links = [(20 + 20 * number, 38, figure, 16, "#0066cc") for number, figure in enumerate("12345")]
+    bars = [(33 + 20 * number, 38, "|", 16, "#c02000") for number in range(4)]
+    (piece,) = _draw(*links, *bars)
+    assert (round(piece.x / 10), round(piece.right / 10)) == (2, 11)
+
+
+def test_a_linked_number_in_brackets_is_a_piece() -> None:
+    pieces = _draw((20, 38, "[", 16, "#000000"), (27, 38, "2", 16, "#0066cc"), (36, 38, "]", 16, "#000000"))
+    assert [(round(piece.x / 10), round(piece.right / 10)) for piece in pieces] == [(2, 4)]
+
+
+def test_a_sign_of_another_colour_that_stands_apart_is_a_piece_of_its_own() -> None:
+    pieces = _draw((20, 38, "[", 16, "#000000"), (26, 38, "2", 16, "#0066cc"), (37, 38, "]", 16, "#000000"))
+    assert [round(piece.x / 10) for piece in pieces] == [2, 4]
+
+
+def test_a_name_in_letters_of_several_colours_is_a_picture() -> None:
+    colours = ("#4285f4", "#ea4335", "#fbbc05", "#34a853")
+    assert not _draw(*((20 + 14 * number, 38, "GOOG"[number], 18, colour) for number, colour in enumerate(colours)))

@@ -1,10 +1,12 @@
 """Upright bars between words: they are text if they look like it."""
 
 import numpy as np
-from vision_drawing import Paper
+from vision_drawing import Paper, face_of, ink_of
 
 from heald_local.see.line_bars import read_bars
-from heald_pictures.elements import PictureElement
+from heald_local.see.ocr import OcrResult
+from heald_local.see.styled_lines import style_lines
+from heald_pictures.elements import Family, PictureElement
 from heald_pictures.rect import Rect
 from vision_pages import PNG, text
 
@@ -44,3 +46,20 @@ def test_a_bar_has_the_style_and_the_baseline_of_the_words_beside_it() -> None:
     [line] = reading.texts[1].lines
     assert (line.text, line.style, line.baseline) == ("|", words.style, words.lines[0].baseline)
     assert abs(line.rect.middle[0] - left - 1) < 0.5
+
+
+def test_bars_between_words_have_a_space_on_both_sides() -> None:
+    assert _style("sans", "A | B | C | D", "A|B|C|D") == "A | B | C | D"
+    assert _style("serif", "A | B | C | D", "A|B|C|D") == "A | B | C | D"
+    assert _style("sans", "Home | About Us | Privacy", "Home |About Us |Privacy") == "Home | About Us | Privacy"
+
+
+def test_bars_without_space_around_them_get_none() -> None:
+    assert _style("sans", "if a||b then", "if a||b then") == "if a||b then"
+    assert _style("sans", "x|y|z are sets", "x|y|z are sets") == "x|y|z are sets"
+
+
+def _style(family: Family, shown: str, read: str) -> str:
+    """The text of a line that is read in another way."""
+    (line,) = style_lines([(ink_of(face_of(family), shown, 13), OcrResult(read, 0.99, (), ()))]).lines
+    return line.text

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from heald_local.see.ink import FAINT, Ink, extract_ink
 from heald_pictures.elements import Box
-from heald_pictures.rect import Rect, spanning
+from heald_pictures.rect import Rect, hull, spanning
 from heald_pictures.regions import Mask, Pixels, distance_between, largest_channel
 
 REACH, REACH_ABOVE = 6, 2  # pixels beyond the detector's box that a line is followed, to the sides and above and below
@@ -40,6 +40,8 @@ CENTRED = 2  # pixels by which the middles of such texts may differ, doubled
 HUE, HUE_STRONG, STRONG = 0.94, 0.975, 160.0  # the least likeness of one colour; more where both stand out this much
 OFF_COLOUR = 40.0  # levels by which a word is off the other's colour at any strength; `ink` calls 48 a second colour
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
+SIGN_WIDE = 0.35  # the width of a sign that has a colour of its own, in heights of the line
+FEWEST_MIXED, MOST_MIXED = 3, 200  # the letters and signs of such a line
 TWO_SHADES, FEWEST_SHADED = 0.8, 2  # the same where shades alternate, and the words of each
 
 
@@ -51,11 +53,49 @@ def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequenc
         tight = [other for other in places if other is not rect and _is_tight(rect, other)]
         for part in _pieces(pixels, page, rect, _between(rect, places, _room_around(rect, boxes)), tight):
             ink = extract_ink(pixels, page, part)
-            if ink is None:
-                continue
-            if not any(ink.rect.common(other.rect) > SAME_INK * ink.rect.area for other in inks[-COMPARED:]):
-                inks.append(ink)
+            for found in [ink] if ink is not None else _extract_mixed_line(pixels, page, part):
+                if not any(found.rect.common(other.rect) > SAME_INK * found.rect.area for other in inks[-COMPARED:]):
+                    inks.append(found)
     return inks
+
+
+def _extract_mixed_line(pixels: Pixels, page: Pixels, rect: Rect) -> list[Ink]:
+    """Extract the ink of a line whose narrow signs have a colour of their own, such as A | B | C or a linked [1].
+
+    So many pixels have another colour that the line looks like a picture. Signs that stand apart at its ends are pieces
+    of their own. Empty if there is no such line.
+    """
+    dark = _dark_mask(pixels, page, rect)
+    columns, height = np.flatnonzero(dark.any(axis=0)), len(dark)
+    groups = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    if not FEWEST_MIXED <= len(groups) <= MOST_MIXED:
+        return []
+    places = [spanning((rect.x + group[0], rect.y, rect.x + group[-1] + 1, rect.bottom)) for group in groups]
+    inks = [ink for place in places if (ink := extract_ink(pixels, page, place)) is not None]
+    if len(inks) < len(groups):
+        return []
+    main = max(inks, key=lambda ink: ink.rect.w)
+    is_sign = [not _has_colour(ink, main.colour) for ink in inks]
+    if any(sign and ink.rect.w > SIGN_WIDE * height for ink, sign in zip(inks, is_sign, strict=True)):
+        return []
+    apart = max(LEAST_WORD_GAP, WORD_GAP * height)
+    first = int(is_sign[0] and inks[1].rect.x - inks[0].rect.right > apart)
+    last = len(inks) - int(is_sign[-1] and inks[-1].rect.x - inks[-2].rect.right > apart)
+    return [*inks[:first], _join_inks(inks[first:last], main), *inks[last:]]
+
+
+def _join_inks(inks: Sequence[Ink], main: Ink) -> Ink:
+    """Return one ink of several, in the colour of one of them."""
+    whole = hull(ink.rect for ink in inks)
+    cover = np.zeros((round(whole.h), round(whole.w)), np.float32)
+    for ink in inks:
+        top, left = round(ink.rect.y - whole.y), round(ink.rect.x - whole.x)
+        cover[top : top + ink.cover.shape[0], left : left + ink.cover.shape[1]] = ink.cover
+    return Ink(whole, cover, main.paper, main.colour)
+
+
+def _has_colour(ink: Ink, colour: NDArray[np.float64]) -> bool:
+    return float(np.abs(ink.colour - colour).max()) <= OFF_COLOUR
 
 
 def _without_nested(rects: Sequence[Rect]) -> list[Rect]:

@@ -27,6 +27,7 @@ MARKS = "©→←+×%$€£#&@•·–—…|/-"
 BRACKETS, STOPS = frozenset("{}()[];?!"), frozenset(",.:'\"<>=_")
 PUNCTUATION_SLACK = 0.05  # how much less sure these may be: their shape decides
 BRACKETS_LIKE = 0.89  # likeness of a line that has nothing but these, such as the end of a block of code
+BAR = "|"
 DASHES = "–-—"
 MINUS = "−"
 DASHES_READ = frozenset("-–—―一ー")
@@ -40,6 +41,7 @@ OWNERSHIP = frozenset("©®™")  # signs whose shape no icon has, so that a dra
 DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other spaces, dashes and letters
 UNLIKE = 0.8  # one that looks even less like them may begin or end with an icon
 BETTER_SPACES, BETTER_DASHES = 0.05, 0.03  # likeness by which other spaces and other dashes must be better
+BETTER_BARS, WORSE_BARS = 0.01, 0.02  # likeness by which spaces at bars must or may be better or worse
 BETTER_ZEROS = 0.05  # likeness by which O must be better than 0
 EDGE, BETTER_EDGE = 0.3, 0.05  # heights from the end of the ink of a letter beyond it, and likeness without it
 INKED = 0.12  # the part of a pixel from which on it is ink
@@ -94,6 +96,7 @@ def style_lines(
             reading, fit = _try_dashes(ink, reading, fit, favourites)
             reading, fit = _try_zeros(ink, reading, fit, favourites)
             reading, fit = _try_edge(ink, reading, fit, favourites)
+        reading, fit = _try_bars(ink, reading, fit, favourites)
         runs = split_by_style(ink, reading, fit, favourites) if fit is not None else None
         if runs is not None:
             drafts += runs
@@ -179,6 +182,23 @@ def _try_spaces(
     if spaced_fit is None or (fit is not None and spaced_fit.likeness < fit.likeness + BETTER_SPACES):
         return reading, fit
     return spaced, spaced_fit
+
+
+def _try_bars(
+    ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
+) -> tuple[OcrResult, Fit | None]:
+    """Try a space on both sides of bars between words, which the network reads next to them."""
+    words = [word.strip() for word in reading.text.strip().split(BAR)]
+    text = f" {BAR} ".join(words)
+    if len(words) < 2 or not all(words) or text == reading.text.strip():
+        return reading, fit
+    spaced_fit = best_fit(ink, text, favourites)
+    # Wide letter spacing explains the gaps beside bars nearly as well, and nobody writes a space on one side only.
+    is_odd = f"{BAR} " in reading.text or f" {BAR}" in reading.text or (fit is not None and fit.spacing > 0)
+    least = (fit.likeness if fit is not None else 0.0) + (-WORSE_BARS if is_odd else BETTER_BARS)
+    if spaced_fit is None or spaced_fit.likeness < least:
+        return reading, fit
+    return replace(reading, text=text, letter_sure=(), places=()), spaced_fit
 
 
 def _try_dashes(

@@ -69,7 +69,7 @@ def read_symbols(
 
 def _read_symbol(pixels: Pixels, page: Pixels, lines: Sequence[TextLine], place: Rect) -> TextLine | None:
     """Return a mark as a line of one character; None if it is not one, or if there are no words beside it."""
-    beside = [line for line in lines if _is_beside(line, place) and _is_on_ground(page, place, line.ink)]
+    beside = [line for line in lines if _is_beside(line, place) and is_on_ground(page, place, line.ink)]
     ink = extract_ink(pixels, page, place) if beside else None
     if ink is None:
         return None
@@ -104,7 +104,7 @@ def _is_beside(line: TextLine, place: Rect) -> bool:
     return level and place.h <= TALLEST * size and 0 <= _gap(line.ink, place) + 1 <= REACH * size
 
 
-def _is_on_ground(page: Pixels, place: Rect, words: Rect) -> bool:
+def is_on_ground(page: Pixels, place: Rect, words: Rect) -> bool:
     """Whether a mark stands on the ground of the words, and not in a box of its own, as a tick does."""
     grounds = [
         np.median(page[int(rect.y) : round(rect.bottom), int(rect.x) : round(rect.right)], axis=(0, 1))

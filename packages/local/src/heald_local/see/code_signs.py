@@ -1,0 +1,160 @@
+"""Reads signs in code that were taken for icons or not read, such as a lone slash or the quotes around a space.
+
+Letters of code stand in columns of one width, on lines at even distances. So the place of each letter of a mark is
+known, and each is compared with all that can stand there.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from heald_local.see.face_fits import likeness
+from heald_local.see.ink import Ink, extract_ink
+from heald_local.see.line_icons import crop_ink
+from heald_local.see.paragraphs import CODE, group_paragraphs
+from heald_local.see.symbols import is_on_ground
+from heald_pictures.colours import hex_colour
+from heald_pictures.elements import PictureElement, TextElement, TextLine
+from heald_pictures.fonts import Face, face
+from heald_pictures.rect import Rect, spanning
+from heald_pictures.regions import Pixels
+
+LETTERS = tuple(map(chr, range(0x21, 0x7F)))
+FEWEST_LINES = 2  # lines of code around a mark
+AROUND = 4.0  # ems above and below a mark within which these stand
+MOST_COLUMNS = 12  # of a mark
+MOST_STEPS = 4  # lines between two of them
+TALLEST = 1.6  # ems of a mark
+OFF = 1.4  # pixels by which the edges of a letter are off its place
+EDGE = 0.8  # pixels by which a letter may reach over its column
+ALIKE = 0.8  # least likeness of each letter
+DOUBTFUL, BETTER = 0.86, 0.04  # likeness of a short line that is read anew, and by which that must be better
+SHORT = 2  # letters of such a line
+BOLD = 600  # the least weight that is drawn bold
+
+
+def read_code_signs(
+    pixels: Pixels, page: Pixels, texts: Sequence[TextElement], pictures: Sequence[PictureElement]
+) -> tuple[list[TextElement], list[PictureElement]]:
+    """Return the texts with the marks that are code, and the pictures without these."""
+    lines = [line for text in texts for line in text.lines]
+    code = [line for line in lines if line.style.family in CODE]
+    if sum(len(line.text) > SHORT for line in code) < FEWEST_LINES:
+        return list(texts), list(pictures)
+    others: list[PictureElement] = []
+    signs: list[TextLine] = []
+    for picture in pictures:
+        is_mark = picture.kind in ("icon", "unread")
+        sign = _read_mark(pixels, page, code, picture.rect) if is_mark else None
+        if sign is None:
+            others.append(picture)
+        else:
+            signs.append(sign)
+    kept: list[TextLine] = []
+    for line in lines:
+        sign = _read_mark(pixels, page, code, line.ink) if _is_doubtful(line) else None
+        is_better = sign is not None and sign.likeness >= line.likeness + BETTER
+        kept.append(sign if sign is not None and is_better else line)
+    if not signs and kept == lines:
+        return list(texts), others
+    return group_paragraphs([*kept, *signs]), others
+
+
+def _is_doubtful(line: TextLine) -> bool:
+    return len(line.text) <= SHORT and line.likeness < DOUBTFUL
+
+
+def _read_mark(pixels: Pixels, page: Pixels, code: Sequence[TextLine], place: Rect) -> TextLine | None:
+    """Return a mark as a line of the code around it; None if it is none, or not all of it is alike."""
+    near = [line for line in code if _is_near(line, place) and is_on_ground(page, place, line.ink)]
+    if len(near) < FEWEST_LINES:
+        return None
+    ink = extract_ink(pixels, page, place)
+    if ink is None:
+        return None
+    kind, _ = Counter((line.style.family, line.style.size) for line in near).most_common(1)[0]
+    alike = [line for line in near if (line.style.family, line.style.size) == kind]
+    nearest = min(alike, key=lambda line: abs(line.rect.middle[1] - place.middle[1]))
+    grids = [_Grid(nearest, baseline) for baseline in _baselines(near, ink.rect)]
+    found = [line for grid in grids if (line := grid.read(ink)) is not None]
+    return max(found, key=lambda line: line.likeness, default=None)
+
+
+def _is_near(line: TextLine, place: Rect) -> bool:
+    """Whether a line of code stands above, below or beside a mark, and is as large as it."""
+    size = line.style.size
+    apart = max(line.rect.y - place.bottom, place.y - line.rect.bottom)
+    across = max(line.rect.x - place.right, place.x - line.rect.right)
+    return place.h <= TALLEST * size and apart <= AROUND * size and (apart <= 0 or across <= MOST_COLUMNS * size)
+
+
+def _baselines(near: Sequence[TextLine], place: Rect) -> set[float]:
+    """Return the baselines on which a mark may stand: those of the lines, and those that are a step from them."""
+    known = sorted({line.baseline for line in near})
+    size = near[0].style.size
+    apart = [after - before for before, after in pairwise(known) if after - before >= size]
+    steps = {distance / parts for distance in apart for parts in range(1, MOST_STEPS + 1) if distance >= parts * size}
+    candidates = {*known, *(round(baseline + by) for baseline in known for step in steps for by in (-step, step))}
+    return {baseline for baseline in candidates if place.y - size <= baseline <= place.bottom + size}
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The columns of a line of code, and a baseline."""
+
+    line: TextLine
+    baseline: float
+
+    @property
+    def face(self) -> Face:
+        style = self.line.style
+        return face(style.family, style.weight >= BOLD, style.italic)
+
+    @property
+    def column(self) -> float:
+        """The width of a column."""
+        return self.face.advance("0") * self.line.style.size + self.line.style.spacing
+
+    def read(self, ink: Ink) -> TextLine | None:
+        """Return the line of a piece of ink; None if a letter is unlike all others."""
+        column, left = self.column, self.line.rect.x
+        first = int((ink.rect.x + EDGE - left) // column)
+        last = int((ink.rect.right - EDGE - left) // column)
+        if not 0 <= last - first < MOST_COLUMNS:
+            return None
+        letters = [self._letter(ink, left + number * column) for number in range(first, last + 1)]
+        if any(letter is None for letter in letters):
+            return None
+        alike = [letter[1] for letter in letters if letter is not None]
+        text = "".join(letter[0] for letter in letters if letter is not None)
+        if not text.strip() or text != text.strip():
+            return None
+        style = replace(self.line.style, colour=hex_colour(ink.colour), underline=False)
+        top = self.line.rect.y + self.baseline - self.line.baseline
+        rect = Rect(left + first * column, top, len(text) * column, self.line.rect.h)
+        return TextLine(text, ink.rect, rect, style, self.baseline, min(alike), min(alike))
+
+    def _letter(self, ink: Ink, pen: float) -> tuple[str, float] | None:
+        """Return the letter of a column and its likeness, a space if that is empty; None if there is no such letter."""
+        near, far = max(round(pen - EDGE), ink.rect.x), min(round(pen + self.column + EDGE), ink.rect.right)
+        if far <= near:
+            return " ", 1.0
+        part = crop_ink(ink, spanning((near, ink.rect.y, far, ink.rect.bottom)))
+        if part is None:
+            return " ", 1.0
+        best = max(self._likenesses(part, pen), key=lambda candidate: candidate[1], default=None)
+        return best if best is not None and best[1] >= ALIKE else None
+
+    def _likenesses(self, part: Ink, pen: float) -> Iterator[tuple[str, float]]:
+        exact, size = part.exact, self.line.style.size
+        for letter in LETTERS:
+            left, top, right, bottom = (edge * size for edge in self.face.ink(letter))
+            off = (
+                exact.x - pen - left,
+                exact.right - pen - right,
+                exact.y - self.baseline - top,
+                exact.bottom - self.baseline - bottom,
+            )
+            if max(map(abs, off)) <= OFF:
+                yield letter, likeness(part.cover, self.face.draw(letter, size, 0.0, (pen) % 1))
