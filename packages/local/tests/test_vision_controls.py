@@ -177,7 +177,8 @@ def test_words_that_ask_for_input_at_the_left_of_a_box_without_a_frame_are_a_fie
 @pytest.mark.parametrize(("weight", "expected"), [(700, 0), (400, 1)])
 def test_bold_words_at_the_left_of_a_frame_are_not_in_a_field(weight: int, expected: int) -> None:
     frame = box(105, 334, 315, 56, "#f9f9f9", border=True)
-    page = seen(frame, text(122, 352, "Add to Cart", 18, weight), text(80, 600, "Words below the box.", 16), height=700)
+    label, below = text(105, 308, "Name of the list", 16), text(80, 600, "Words below the box.", 16)
+    page = seen(label, frame, text(122, 352, "Add to Cart", 18, weight), below, height=700)
     assert len(_find(page, "input")) == expected
 
 

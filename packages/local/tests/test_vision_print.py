@@ -4,7 +4,9 @@ import random
 
 import numpy as np
 from PIL import Image, ImageDraw
+from vision_drawing import Paper
 
+from heald_local.see.paper import clean_sheet
 from heald_local.see.print_lines import is_print
 from heald_pictures.fonts import face
 from heald_pictures.regions import Mask
@@ -43,3 +45,17 @@ def test_frames_with_a_few_words_are_a_sketch() -> None:
     for row in range(3):
         pen.rectangle((40, 40 + 110 * row, 560, 120 + 110 * row), outline=0, width=3)
     assert not is_print(np.asarray(image) < 128)
+
+
+def test_thin_letters_of_a_table_without_lines_are_print() -> None:
+    fine = Paper(2240, 1120)
+    for row in range(8):
+        for column, words in enumerate(("Wednesday", "10:00 – 16:00", "up to 15 m", "Captain")):
+            fine.text(120 + 600 * column, 120 + 120 * row, words, 48, "#333333")
+    pixels = np.asarray(fine.image.reduce(4))
+    sheet = clean_sheet(pixels)
+    assert sheet is not None
+    assert sheet.strokes is not None
+    assert sheet.marks is not None
+    assert not is_print(sheet.strokes)  # smoothing takes the letters apart
+    assert is_print(sheet.marks)

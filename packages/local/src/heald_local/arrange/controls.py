@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 
 from heald_local.arrange.colours import is_blue, is_vivid
+from heald_local.arrange.form_signs import CERTAIN, RULED_OUT
 from heald_local.arrange.icon_buttons import mark_icon_buttons
 from heald_local.arrange.native_controls import (
     LOWEST_NATIVE,
@@ -114,13 +115,14 @@ def _mark_controls(part: Part, chances: FieldChances, count: list[int]) -> Part:
     control = _control(part, part.box, count)
     if control.tag == "input" and _is_outlined(part, part.box):
         return _unmark_field(part, part.box)
-    if chance is None or (control.tag in FIELDS and (chance >= LEAST_RULED or _asks(part, part.box))):
+    if chance is None:
         return control
     if control.tag in FIELDS:
-        return _unmark_field(part, part.box)
+        is_field = chance >= LEAST_RULED or (chance > RULED_OUT and _asks(part, part.box))
+        return control if is_field else _unmark_field(part, part.box)
     if chance < LEAST_FIELD or _is_outlined(part, part.box):
         return control
-    return _field_in(part, part.box, count) or control
+    return _field_in(part, part.box, count, is_certain=chance == CERTAIN) or control
 
 
 def _covers(control: Part, part: Part) -> bool:
@@ -264,7 +266,7 @@ def _unmark_field(part: Part, box: Box) -> Part:
     return _button(part, box, texts[0], pictures)
 
 
-def _field_in(part: Part, box: Box, count: list[int]) -> Part | None:
+def _field_in(part: Part, box: Box, count: list[int], *, is_certain: bool) -> Part | None:
     """Make a box that is a field by its looks an input, a select or a text area; None if it holds too much."""
     inner = [child for child in _unwrap(part) if child.kind != "rule"]
     words = [child for child in inner if child.text is not None]
@@ -276,7 +278,7 @@ def _field_in(part: Part, box: Box, count: list[int]) -> Part | None:
     text = words[0].text if words else None
     if part.rect.h > HEIGHTS[1]:
         return None if others else _area(replace(part, children=(*words, *pictures)), count)
-    if text is not None and (len(text.lines) > 1 or not _may_be_typed(part, text)):
+    if text is not None and (len(text.lines) > 1 or not (is_certain or _may_be_typed(part, text))):
         return None
     end = others[0] if others else pictures[-1] if pictures and text is None else None
     if end is not None:
@@ -703,15 +705,29 @@ def _is_placeholder(text: TextElement, box: Box) -> bool:
 
 
 def _mark_underlined(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
-    """Make words that ask for something a field if a line runs closely below them and far behind them."""
+    """Make words that ask for something a field if a line runs closely below them and far behind them.
+
+    Words that ask for nothing above such a line make all of them items of a list.
+    """
     result: list[Part] = []
+    is_list = any(_is_ruled_item(above, rule, children) for above, rule in itertools.pairwise(children))
     for child in children:
-        marked = _with_underlined(result[-1], child, count) if result and child.kind == "rule" else None
+        can_be = bool(result) and child.kind == "rule" and not is_list
+        marked = _with_underlined(result[-1], child, count) if can_be else None
         if marked is None:
             result.append(child)
         else:
             result[-1] = marked
     return tuple(result)
+
+
+def _is_ruled_item(words: Part, rule: Part, children: tuple[Part, ...]) -> bool:
+    """Whether dark words that ask for nothing stand above one of several lines of one length."""
+    if rule.kind != "rule" or words.text is None or words.tag != "div" or is_prompt(words.text.text):
+        return False
+    is_near = -2 <= rule.rect.y - words.rect.bottom <= _PROMPT_ROOM / 2 and len(words.text.lines) == 1
+    alike = [child for child in children if child.kind == "rule" and abs(child.rect.w - rule.rect.w) <= 1]
+    return is_near and len(alike) > 1 and not is_placeholder_grey(words.text.style.colour)
 
 
 def _with_underlined(above: Part, rule: Part, count: list[int]) -> Part | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from heald_local.arrange.colours import is_vivid
+from heald_local.arrange.form_signs import judge_boxes
 from heald_local.arrange.native_controls import has_native_fill, is_native_frame, is_placeholder_grey
 from heald_local.arrange.prompts import is_prompt
 from heald_local.arrange.role_features import Matrix
@@ -30,12 +31,13 @@ _WHITE = "#ffffff"
 
 
 def find_field_chances(detection: Detection) -> dict[Rect, float]:
-    """Return the chance of each box of a page to be a field, by its place."""
+    """Return the chance of each box of a page to be a field, by its place: by its looks, and by what is around it."""
     boxes = find_candidates(detection)
     if not boxes:
         return {}
     chances = load_trees("field").predict(describe_boxes(boxes, detection))
-    return {box.rect: float(chance) for box, chance in zip(boxes, chances, strict=True)}
+    looks = {box.rect: float(chance) for box, chance in zip(boxes, chances, strict=True)}
+    return judge_boxes(boxes, detection, looks)
 
 
 def find_candidates(detection: Detection) -> list[Box]:

@@ -2,13 +2,14 @@
 
 import re
 
-_ASKS = r"(?:search|find|enter|type|your|e-?mail|password|user ?name|keyword)\b"
+_ASKS = r"(?:search|find|enter|type|e-?mail|password|user ?name|keyword)\b"
+_YOURS = r"your\b(?:\W+\w+){1,4}\W*$"
 _NAMES = r"(?:(?:first |last |full )?name|phone(?: number)?|zip(?: code)?|city|subject|message|comments?)\W*$"
 _SEARCHES = r"(?:\w+ search|buscar|pesquisar|suchen?|rechercher|zoeken|поиск|搜索|検索)\W*$"
 _MAILS = r".{0,40}\byour e-?mail\b"
 _PLACES = r"(?:city|town|state|zip|post ?code|location|address)(?: ?[,/] ?| or ).*"
 _DATES = r"(?:mm|dd|yyyy)(?:[/.-](?:mm|dd|yy(?:yy)?)){2}\W*$"
-_PROMPT = re.compile(f"{_ASKS}|{_NAMES}|{_SEARCHES}|{_MAILS}|{_PLACES}|{_DATES}", re.IGNORECASE)
+_PROMPT = re.compile(f"{_ASKS}|{_YOURS}|{_NAMES}|{_SEARCHES}|{_MAILS}|{_PLACES}|{_DATES}", re.IGNORECASE)
 
 
 def is_prompt(words: str) -> bool:

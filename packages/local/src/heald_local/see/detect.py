@@ -106,6 +106,8 @@ def _detect_sketch(sheet: Sheet | None, report: Report) -> Detection | None:
     """Detect the elements of a sheet that was drawn by hand; None for every other one."""
     if sheet is None or sheet.strokes is None or is_print(sheet.strokes):
         return None
+    if sheet.marks is not None and is_print(sheet.marks):
+        return None
     shapes = find_drawn_shapes(sheet.strokes)
     if shapes is None:
         return None

@@ -37,6 +37,8 @@ class Sheet:
     pixels: Pixels
     strokes: Mask | None
     turned: bool  # whether it was seen from the side
+    marks: Mask | None = None
+    """Of a drawing without grain, the strokes before they are smoothed, which takes thin letters apart."""
 
 
 def find_sheet(pixels: Pixels) -> Sheet | None:
@@ -52,8 +54,12 @@ def find_sheet(pixels: Pixels) -> Sheet | None:
 
 def clean_sheet(pixels: Pixels) -> Sheet | None:
     """Return a drawing without grain, such as one of a drawing program; None if there are not only strokes."""
-    cleaned = _clean(_shrink(pixels))
-    return Sheet(*cleaned, False) if cleaned is not None else None
+    plain = _shrink(pixels)
+    cleaned = _clean(plain)
+    if cleaned is None:
+        return None
+    darkest = plain.min(axis=2)
+    return Sheet(*cleaned, False, darkest < DARKER * float(np.median(darkest)))
 
 
 def _is_skewed(corners: Corners) -> bool:
