@@ -34,8 +34,8 @@ def _find(pixels: Pixels, row: int, start: int, end: int) -> Rect:
     """The place of the ink of some columns of a row."""
     column = face_of("mono").advance("0") * SIZE
     top, left = TOP + row * STEP - 14, round(LEFT + start * column - 1)
-    part = (pixels[top : top + 20, left : round(LEFT + end * column + 1)] < 240).any(axis=2)
-    down, across = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
+    part = pixels[top : top + 20, left : round(LEFT + end * column + 1)].min(axis=2) < 240
+    down, across = np.flatnonzero(np.any(part, axis=1)), np.flatnonzero(np.any(part, axis=0))
     return spanning((left + int(across[0]), top + int(down[0]), left + int(across[-1]) + 1, top + int(down[-1]) + 1))
 
 

@@ -74,3 +74,9 @@ def test_a_sign_of_another_colour_that_stands_apart_is_a_piece_of_its_own() -> N
 def test_a_name_in_letters_of_several_colours_is_a_picture() -> None:
     colours = ("#4285f4", "#ea4335", "#fbbc05", "#34a853")
     assert not _draw(*((20 + 14 * number, 38, "GOOG"[number], 18, colour) for number, colour in enumerate(colours)))
+
+
+@pytest.mark.parametrize("colour", ["#4488cc", "#c00000"])
+def test_a_narrow_first_letter_belongs_to_its_word_and_not_to_the_sign_before(colour: str) -> None:
+    pieces = _draw((20, 38, "/", 16, "#000000"), (29, 38, "Income", 16, colour))
+    assert [round(piece.x / 10) for piece in pieces] == [2, 3]

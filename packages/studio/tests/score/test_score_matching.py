@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
+from heald_studio.browser.page import TextBlock
 from heald_studio.score.assignment import assign_pairs
-from heald_studio.score.blocks import Block
+from heald_studio.score.blocks import Block, find_blocks
 from heald_studio.score.colour_distance import colour_distance, delta_e
 from heald_studio.score.matching import match_blocks, nearness
 from heald_studio.score.ssim import ssim_map
@@ -158,3 +159,17 @@ def test_ssim_by_its_definition() -> None:
         expected += above / ((a.mean() ** 2 + b.mean() ** 2 + c1) * (a.var() + b.var() + c2)) / 3
     assert ssim_map(first, second)[10, 14] == pytest.approx(expected, abs=1e-6)  # single precision
     assert (ssim_map(first, first) == 1.0).all()
+
+
+def test_words_of_a_row_are_one_text_whatever_elements_they_are() -> None:
+    rows = [["Ability", "Adapt", "Answer"], ["Begin", "Believe", "Borg"]]
+    words = [
+        TextBlock(word, 20 + 70 * column, 20 + 26 * row, 60, 21, (51, 51, 51))
+        for row, line in enumerate(rows)
+        for column, word in enumerate(line)
+    ]
+    lines = [TextBlock(" ".join(line), 20, 20 + 26 * row, 200, 21, (51, 51, 51)) for row, line in enumerate(rows)]
+    pixels = np.indices((120, 300)).sum(axis=0).astype(np.uint8)[..., None].repeat(3, axis=2)
+    assert [block.text for block in find_blocks(words, pixels)] == [block.text for block in find_blocks(lines, pixels)]
+    apart = [TextBlock("Home", 20, 20, 40, 21, (51, 51, 51)), TextBlock("About", 90, 20, 40, 21, (51, 51, 51))]
+    assert len(find_blocks(apart, pixels)) == 2

@@ -245,8 +245,11 @@ def _group_words(
     if looks[0].height <= DASH_HIGH * height and gap > max(DASH_GAP * height, LEAST_DASH_GAP):
         kin.append(words.pop(1))  # a dash before an item
         last = looks.pop(1)
-    for word, look in zip(words[1:], looks[1:], strict=True):
+    for number, (word, look) in enumerate(zip(words[1:], looks[1:], strict=True), start=1):
         if _differ(last, look) or _is_other_text(band, kin[-1], word):
+            if number > 1 and words[number - 1][0] > kin[-1][0] and _begins_word(*words[number - 2 : number + 1]):
+                kin[-1] = (kin[-1][0], words[number - 2][1])
+                word = (words[number - 1][0], word[1])
             kin.append(word)
             last = look
             continue
@@ -255,6 +258,12 @@ def _group_words(
     if len(kin) == 1 and len(words) > 2:
         return _split_by_shade(words, [look.strength for look in looks], height, ends)
     return kin
+
+
+def _begins_word(before: tuple[int, int], letter: tuple[int, int], word: tuple[int, int]) -> bool:
+    """Whether a narrow letter, which shows no style, stands nearer to the word behind it, as in Investment."""
+    is_narrow = letter[1] - letter[0] < NARROWEST
+    return is_narrow and word[0] - letter[1] < letter[0] - before[1]
 
 
 def _split_low(band: Mask, ends: tuple[int, int]) -> list[tuple[int, int]]:

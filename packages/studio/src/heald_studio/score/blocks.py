@@ -10,6 +10,10 @@ from heald_studio.score.colour_distance import Colour, colour_distance
 from heald_studio.score.page_image import Pixels
 from heald_studio.score.text_similarity import normalise_text
 
+_LEVEL, _SAME_HEIGHT = 0.1, 0.15
+"""Parts of the height by which the lower ends and the heights of the runs of a row differ."""
+_RUN_GAP = (-0.1, 0.5)
+"""Heights between two runs of a row: they are a space apart, or touch."""
 _RING = 3
 """Pixels around a text that show its background."""
 
@@ -48,7 +52,7 @@ def find_blocks(texts: Sequence[TextBlock], pixels: Pixels) -> list[Block]:
         area = _covered_pixels(text, pixels)
         if words and area is not None and (colour := _visible_colour(text, area)) is not None:
             lines.append(Block(words, text.x, text.y, text.w, text.h, colour, bold=text.bold, italic=text.italic))
-    return _join_paragraphs(sorted(lines, key=lambda line: (line.y, line.x)))
+    return _join_paragraphs(_join_runs(sorted(lines, key=lambda line: (line.y, line.x))))
 
 
 def join_blocks(first: Block, second: Block) -> Block:
@@ -110,6 +114,24 @@ def _visible_colour(text: TextBlock, area: Pixels) -> Colour | None:
     ink = flat[away >= 0.95 * np.quantile(away, 0.995)]
     red, green, blue = np.median(ink, axis=0)
     return int(red), int(green), int(blue)
+
+
+def _join_runs(lines: Sequence[Block]) -> list[Block]:
+    """Join the words of a row that are a space apart, as they are read from a picture, whatever elements they are."""
+    rows: list[Block] = []
+    for line in sorted(lines, key=lambda line: line.x):
+        before = next((number for number, row in enumerate(rows) if _continues_row(row, line)), None)
+        if before is None:
+            rows.append(line)
+        else:
+            rows[before] = msgspec.structs.replace(join_blocks(rows[before], line), lines=1)
+    return sorted(rows, key=lambda row: (row.y, row.x))
+
+
+def _continues_row(row: Block, line: Block) -> bool:
+    size = min(row.h, line.h)
+    is_level = abs(row.y + row.h - line.y - line.h) <= _LEVEL * size and abs(row.h - line.h) <= _SAME_HEIGHT * size
+    return is_level and _RUN_GAP[0] * size <= line.x - row.x - row.w <= _RUN_GAP[1] * size
 
 
 def _join_paragraphs(lines: list[Block]) -> list[Block]:
