@@ -1,5 +1,7 @@
 """Signs of code that stand apart from its words and look like icons."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -9,7 +11,7 @@ from heald_local.see.code_signs import read_code_signs
 from heald_local.see.ink import extract_ink
 from heald_local.see.ocr import OcrResult
 from heald_local.see.styled_lines import style_lines
-from heald_pictures.elements import PictureElement, TextElement
+from heald_pictures.elements import PictureElement, TextElement, TextLine
 from heald_pictures.rect import Rect, spanning
 from heald_pictures.regions import Pixels
 
@@ -69,3 +71,21 @@ def test_a_mark_that_no_letter_is_like_stays_a_picture() -> None:
     pixels_row = ["let a = start", "○", "let b = a + 1"]
     assert _read_rows(rows, (1, 0, 1)) == ["@"]
     assert _read_rows(pixels_row, (1, 0, 1)) == ["icon-1"]
+
+
+def test_a_lone_letter_in_another_typeface_is_a_part_of_the_code_around_it() -> None:
+    pixels = _draw(["let a = start", "X", "let b = a + 1"])
+    page = np.full_like(pixels, WHITE)
+    inks = [extract_ink(pixels, page, _find(pixels, row, 0, 13 if row != 1 else 1)) for row in range(3)]
+    readings = [OcrResult(text, 1.0, (), ()) for text in ("let a = start", "X", "let b = a + 1")]
+    pieces = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if ink is not None]
+    lines = [line if len(line.text) > 1 else _in_sans(line) for line in style_lines(pieces).lines]
+    texts = [TextElement((line,), line.rect, line.style, "left", STEP) for line in lines]
+    read, _ = read_code_signs(pixels, page, texts, [])
+    assert [(line.text, line.style.family) for text in read for line in text.lines if len(line.text) == 1] == [
+        ("X", "mono")
+    ]
+
+
+def _in_sans(line: TextLine) -> TextLine:
+    return replace(line, style=replace(line.style, family="sans"), likeness=0.9)

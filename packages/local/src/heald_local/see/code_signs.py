@@ -29,7 +29,8 @@ TALLEST = 1.6  # ems of a mark
 OFF = 1.4  # pixels by which the edges of a letter are off its place
 EDGE = 0.8  # pixels by which a letter may reach over its column
 ALIKE = 0.8  # least likeness of each letter
-DOUBTFUL, BETTER = 0.86, 0.04  # likeness of a short line that is read anew, and by which that must be better
+DOUBTFUL = 0.86  # likeness of a short line that is read anew
+BETTER, WORSE = 0.04, 0.06  # by which that must be better, or may be worse with the same letters
 SHORT = 2  # letters of such a line
 BOLD = 600  # the least weight that is drawn bold
 
@@ -51,18 +52,24 @@ def read_code_signs(
             others.append(picture)
         else:
             signs.append(sign)
-    kept: list[TextLine] = []
-    for line in lines:
-        sign = _read_mark(pixels, page, code, line.ink) if _is_doubtful(line) else None
-        is_better = sign is not None and sign.likeness >= line.likeness + BETTER
-        kept.append(sign if sign is not None and is_better else line)
+    kept = [_as_code(pixels, page, code, line) if _is_doubtful(line) else line for line in lines]
     if not signs and kept == lines:
         return list(texts), others
     return group_paragraphs([*kept, *signs]), others
 
 
 def _is_doubtful(line: TextLine) -> bool:
-    return len(line.text) <= SHORT and line.likeness < DOUBTFUL
+    """Whether a line has so few letters that they or their typeface may be others."""
+    return len(line.text) <= SHORT and (line.likeness < DOUBTFUL or line.style.family not in CODE)
+
+
+def _as_code(pixels: Pixels, page: Pixels, code: Sequence[TextLine], line: TextLine) -> TextLine:
+    """Return a short line as a part of the code around it if that explains it as well, else as it is."""
+    sign = _read_mark(pixels, page, [other for other in code if other is not line], line.ink)
+    if sign is None:
+        return line
+    least = line.likeness + (-WORSE if sign.text == line.text else BETTER)
+    return sign if sign.likeness >= least else line
 
 
 def _read_mark(pixels: Pixels, page: Pixels, code: Sequence[TextLine], place: Rect) -> TextLine | None:

@@ -14,6 +14,7 @@ from heald_studio.browser.tab import LOAD_SECONDS, Tab
 MAX_HEIGHT = 20_000  # of a picture, in device pixels
 _STRIP = 8_000
 _MAX_TEXTS = 4_000
+_READ_MS = 6_000  # milliseconds that reading the texts may take: a busy machine needs seconds for a long page
 _MAX_RELOADS = 5
 _WAIT_STABLE = (files("heald_studio.browser") / "wait_stable.js").read_text("utf-8").partition("\nasync")[2]
 _TEXTS = (files("heald_studio.browser") / "texts.js").read_text("utf-8").partition("\n(limit")[2]
@@ -85,7 +86,7 @@ async def _read_when_stable(tab: Tab, request: RenderRequest) -> _Read:
     for _ in range(_MAX_RELOADS):
         try:
             await wait_stable(tab, request)
-            return msgspec.convert(await tab.evaluate("(limit" + _TEXTS, _MAX_TEXTS, 1500), _Read, strict=False)
+            return msgspec.convert(await tab.evaluate("(limit" + _TEXTS, _MAX_TEXTS, _READ_MS), _Read, strict=False)
         except CommandFailed:
             await asyncio.sleep(0.1)
         except msgspec.ValidationError:

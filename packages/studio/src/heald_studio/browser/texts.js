@@ -6,6 +6,7 @@
   const colours = new Map();
   const clips = new Map();
   const solid = new Map();
+  const blocks = new Map();
   const containers = new Map();
   const everything = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
   let cut = false;
@@ -61,11 +62,13 @@
   }
 
   function containerOf(element) {
-    let at = element;
-    while (at && /^(inline|contents|ruby)/.test(getComputedStyle(at).display) && !/-/.test(getComputedStyle(at).display)) {
-      at = parentOf(at);
+    if (!element) return document.documentElement;
+    if (!blocks.has(element)) {
+      const display = getComputedStyle(element).display;
+      const inline = /^(inline|contents|ruby)/.test(display) && !/-/.test(display);
+      blocks.set(element, inline ? containerOf(parentOf(element)) : element);
     }
-    return at || document.documentElement;
+    return blocks.get(element);
   }
 
   function transformed(text, how) {
