@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heald_local.arrange.controls import FIELDS
 from heald_local.arrange.nodes import Declarations, is_caption, length
 from heald_local.arrange.part import Part
-from heald_local.arrange.shapes import FAR, fluid_length, has_single_lines, is_list_of_words, share_of
+from heald_local.arrange.shapes import FAR, fluid_length, has_columns, has_single_lines, is_list_of_words, share_of
 from heald_local.see.paragraphs import wrap_width
 from heald_pictures.elements import Family, TextElement
 
@@ -92,6 +92,7 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
         return
     width = min(rect.w, room) if room > 0 else rect.w
     is_bare = child.box is None and has_single_lines(child) and "align-self" not in place  # would move it otherwise
+    is_bare = is_bare and not has_columns(child)  # whose places depend on the width
     if is_bare and all(inner.rect.x - rect.x <= NEAR for inner in child.children):
         width *= _WIDER
     place["max-width"] = length(round(width))
