@@ -87,6 +87,18 @@ def test_a_link_has_the_width_of_its_words() -> None:
     assert "align-self" not in _link_places(0, "Boats for everybody, in any weather " * 3)
 
 
+@pytest.mark.parametrize("tag", ["p", "a"])
+def test_the_longest_line_of_a_list_is_not_at_its_right(tag: str) -> None:
+    words = text(412, 0, "How often should the fans of a cellar be cleaned?", 12)
+    child = Part("text", words.rect, text=words, tag=tag)
+    for left, is_right in ((words.rect.x - 10, False), (words.rect.x - 200, True)):
+        edges = (left, words.rect.right)
+        place, slim = Declarations(), Declarations()
+        place_across(child, LayoutRoom(*edges, "sans", edges, 1280), place, slim)
+        is_at_right = place.get("text-align") == "right" or place.get("align-self") == "flex-end"
+        assert is_at_right is is_right
+
+
 def _row(top: float) -> Part:
     name, price = text(880, top, "A short name", 16), text(1200, top, "12.50", 16)
     return Part("row", Rect(880, top, 360, 20), tuple(Part("text", words.rect, text=words) for words in (name, price)))

@@ -1,4 +1,4 @@
-"""Tables are tables: rows in columns with lines, bands or frames between them; what only looks so is none."""
+"""Tables are tables: rows in columns with lines, bands or frames between them, or figures; others are not."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,8 +62,43 @@ def test_cells_with_frames_that_touch_are_a_table(rows: int, columns: int) -> No
     assert not _find(page, "button")
 
 
+NOTE = "Times are those of the clock on the tower, and they are not corrected in summer, as the tables of tides are."
+
+
+def _plain(*rows: tuple[str, ...], colour: str = "#1f2937") -> Page:
+    words = [
+        text(80 + 190 * column, 100 + 33 * number, cell, 15, colour=colour if column == 0 else "#1f2937")
+        for number, row in enumerate(rows)
+        for column, cell in enumerate(row)
+    ]
+    return arrange(seen(text(80, 30, "The office of a harbour", 30, 700), *words, text(80, 500, NOTE, 15)))
+
+
 def test_columns_of_words_without_lines_are_no_table() -> None:
-    assert not _find(arrange(seen(*_ruled(4, lines=False))), "table")
+    words = (("Boats", "Crew", "Quay"), ("Sails", "Oars", "Ropes"), ("Wind", "Tide", "Storm"), ("Home", "News", "Post"))
+    assert not _find(_plain(*words), "table")
+
+
+def test_rows_with_figures_are_a_table_without_lines() -> None:
+    prices = (("Length", "Night", "Week"), ("8 m", "120", "700"), ("12 m", "180", "1,050"), ("15 m", "240", "1,400"))
+    assert len(_find(_plain(*prices), "tr")) == 4
+    hours = tuple((day, "9:00 – 17:00") for day in ("Monday", "Tuesday", "Wednesday", "Friday"))
+    assert len(_find(_plain(*hours), "td")) == 8
+    assert not _find(_plain(*hours[:3]), "table")
+    assert not _find(_plain(*hours, colour="#1d4ed8"), "table")  # titles of entries with their dates
+
+
+def test_rows_after_labels_are_a_table_without_lines() -> None:
+    names = ("Address", "Telephone", "Radio", "Fuel")
+    rows = tuple((f"{name}:", words) for name, words in zip(names, ("Quay", "None", "Channel", "Diesel"), strict=True))
+    assert len(_find(_plain(*rows), "td")) == 8
+
+
+def test_a_table_is_no_wider_than_it_is() -> None:
+    page = _plain(*((day, "9:00", "17:00") for day in ("Monday", "Tuesday", "Friday")))
+    widths = [float(dict(node.style)["max-width"][:-2]) for node in walk_nodes(page.body) if node.name == "scroll"]
+    assert all(width <= 425 for width in widths)
+    assert widths
 
 
 def test_cards_are_no_table() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heald_local.arrange.controls import FIELDS
 from heald_local.arrange.nodes import Declarations, is_caption, length
 from heald_local.arrange.part import Part
-from heald_local.arrange.shapes import FAR, fluid_length, has_single_lines, is_list_of_words, share_of
+from heald_local.arrange.shapes import FAR, fluid_length, has_columns, has_single_lines, is_list_of_words, share_of
 from heald_local.see.paragraphs import wrap_width
 from heald_pictures.elements import Family, TextElement
 
@@ -18,6 +18,7 @@ _WIDEST = 340  # a row up to this wide fits a narrow screen as it is
 _WIDER = 1.08  # words that decide the width of a part may be wider in other fonts
 _SHRINKING = 0.75  # of its room, which a screen that is narrower than the page's own leaves before columns stack
 _LONGEST_LINK, _LEAST_REST = 280.0, 24.0  # pixels of a link that never wraps, and of the room that it leaves
+_INDENT_SHARE = 0.06  # of its room, up to which what is before a part is an indent
 _LEAST_INDENT = 1.0  # pixels; less than that is not an indent, but a letter that begins a little inside its place
 INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
 
@@ -63,7 +64,7 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
         return
     if centred:
         place["align-self"] = "center"
-    elif abs(right) <= NEAR and left > 8:
+    elif abs(right) <= NEAR and _is_at_end(left, room):
         place["align-self"] = "flex-end"
     elif 0 < right <= FAR < left:
         place["align-self"], place["margin-right"], slim["margin-right"] = "flex-end", length(right), "0"
@@ -92,9 +93,15 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
         return
     width = min(rect.w, room) if room > 0 else rect.w
     is_bare = child.box is None and has_single_lines(child) and "align-self" not in place  # would move it otherwise
+    is_bare = is_bare and not has_columns(child)  # whose places depend on the width
     if is_bare and all(inner.rect.x - rect.x <= NEAR for inner in child.children):
         width *= _WIDER
     place["max-width"] = length(round(width))
+
+
+def _is_at_end(left: float, room: float) -> bool:
+    """Whether what ends at the right edge was put there: the longest line of a list has only an indent before it."""
+    return left > max(8, _INDENT_SHARE * room)
 
 
 def _limit_width(width: float, left: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
@@ -130,7 +137,7 @@ def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim:
         slim["padding"] = f"0 {min(round(left), EDGE)}px"
     elif centred:
         place["justify-content"] = "center"
-    elif abs(right) <= NEAR and left > 8:
+    elif abs(right) <= NEAR and _is_at_end(left, frame.right - frame.left):
         place["justify-content"] = "flex-end"
         if child.rect.w > _WIDEST:
             slim["justify-content"] = "flex-start"
@@ -159,7 +166,7 @@ def _place_text_across(
             _place_link_across(left, right, frame, place, slim)
         elif centred:
             place["text-align"] = "center"
-        elif abs(right) <= NEAR and left > 3:
+        elif abs(right) <= NEAR and _is_at_end(left, room):
             place["text-align"] = "right"
         else:
             set_margin_left(left, frame, place, slim)
@@ -191,7 +198,7 @@ def _place_link_across(left: float, right: float, frame: LayoutRoom, place: Decl
     """Give a link the width of its words: the rest of its room does not lead anywhere."""
     if abs(left - right) <= 2.5 and left > 2:
         place["align-self"] = "center"
-    elif abs(right) <= NEAR and left > 3:
+    elif abs(right) <= NEAR and _is_at_end(left, frame.right - frame.left):
         place["align-self"] = "flex-end"
     else:
         place["align-self"] = "flex-start"

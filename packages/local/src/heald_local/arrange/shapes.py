@@ -14,6 +14,7 @@ FAR = 64.0  # a distance beyond this shrinks with the screen
 LEAST_GAP = 20  # pixels, to which a gap shrinks
 SMALL = 72.0  # the size of icons, and of parts that keep their width
 TALL = 100.0  # the height of columns, which begin at one height whatever their content becomes
+_APART = 24.0  # pixels between columns that are not words of one line
 
 
 def is_list_of_words(part: Part) -> bool:
@@ -109,6 +110,15 @@ def has_single_lines(part: Part) -> bool:
         return len(part.text.lines) == 1
     texts = [has_single_lines(child) for child in part.children if child.children or child.text is not None]
     return bool(texts) and all(texts)
+
+
+def has_columns(part: Part) -> bool:
+    """Whether a part has columns that stand apart, such as those of a table."""
+    if part.kind in ("table", "grid"):
+        return True
+    gaps = [after.rect.x - before.rect.right for before, after in itertools.pairwise(part.children)]
+    is_apart = part.kind == "row" and max(gaps, default=0.0) >= _APART
+    return is_apart or any(has_columns(child) for child in part.children)
 
 
 def is_marked_text(part: Part) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from heald_local.arrange.colours import is_vivid
 from heald_local.arrange.nesting import divide
 from heald_local.arrange.nodes import Declarations, length, make_node, paint_frame, text_node
 from heald_local.arrange.part import Part
@@ -18,6 +19,8 @@ TALLEST = 72.0
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
 FEWEST_STRIPED = 4
 LEAST_TEXT = 0.6
+_LONGEST_CELL, _MOST_FIGURES = 40, 0.7  # letters of a cell, and the part of a column's rows that have figures
+_UNEVEN, _WIDEST_PITCH = 4.0, 3.0  # pixels, and sizes of type, from one row to the next
 MOST_BARS = 5  # parts above or below a table that may look like rows of it
 
 
@@ -150,17 +153,53 @@ def _columns(rows: Sequence[_Row]) -> list[tuple[float, float]]:
 
 
 def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> bool:
-    is_clear = bool(rows) and (_has_head(rows) or _is_striped(rows))
+    is_plain = _is_plain(rows, columns)
+    is_clear = bool(rows) and (is_plain or _has_head(rows) or _is_striped(rows))
     if len(rows) < FEWEST_ROWS or len(columns) < (2 if is_clear else FEWEST_COLUMNS):
         return False
     divided = sum(row.rule is not None or row.part.box is not None for row in rows)
-    if divided < 0.6 * (len(rows) - 1):
+    if divided < 0.6 * (len(rows) - 1) and not is_plain:
         return False
     filled = [sum(bool(_cells_in_column(row, column)) for column in columns) for row in rows]
     if min(filled) < max(2, 0.6 * len(columns)):
         return False
     cells = [cell for row in rows for cell in row.cells]
     return sum(cell.text is not None for cell in cells) >= LEAST_TEXT * len(cells)
+
+
+def _is_plain(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether rows without lines or colours are data: short texts at even distances, with figures or after labels.
+
+    Rows of two columns must be more, and in the colour of plain text: titles with dates are often links in a list.
+    """
+    cells = [_cells_in_column(row, column) for row in rows for column in columns]
+    if len(rows) < FEWEST_ROWS or len(columns) < 2 or any(len(inside) != 1 for inside in cells):
+        return False
+    if any(row.part.box is not None for row in rows[1:]):
+        return False
+    texts = [inside[0].text for inside in cells if inside[0].text is not None and len(inside[0].text.lines) == 1]
+    if len(texts) < len(cells) or any(len(text.text) > _LONGEST_CELL for text in texts):
+        return False
+    tops = [row.part.rect.middle[1] for row in rows]
+    pitches = [lower - upper for upper, lower in itertools.pairwise(tops)]
+    if max(pitches) - min(pitches) > _UNEVEN or max(pitches) > _WIDEST_PITCH * median(
+        text.style.size for text in texts
+    ):
+        return False
+    first, *others = ([text.text for text in texts[number :: len(columns)]] for number in range(len(columns)))
+    figures = [sum(any(map(str.isdigit, words)) for words in column[1:]) for column in others]
+    is_counted = any(count >= _MOST_FIGURES * (len(rows) - 1) for count in figures)
+    is_labelled = all(words.endswith(":") for words in first)
+    if len(columns) > 2:
+        return is_counted and all(_is_straight(rows, column) for column in columns)
+    is_dark = not any(text.style.underline or is_vivid(text.style.colour) for text in texts)
+    return len(rows) >= FEWEST_STRIPED and is_dark and (is_counted or is_labelled)
+
+
+def _is_straight(rows: Sequence[_Row], column: tuple[float, float]) -> bool:
+    """Whether the contents of a column begin or end on one line."""
+    rects = [cell.rect for row in rows for cell in _cells_in_column(row, column)]
+    return is_even([rect.x for rect in rects], NEAR) or is_even([rect.right for rect in rects], NEAR)
 
 
 def _is_striped(rows: Sequence[_Row]) -> bool:
