@@ -200,23 +200,22 @@ class SimulatedDatabase:
                 continue
             key, session, epoch, last_seq = changed[0]
             stored.append((session, key, 1))
-            body = row[columns["body"]]
-            if body is None:
+            before = row[columns["before"]]
+            if before is None:
                 continue
-            first = row[columns["before"]] + 1
             if row[columns["chunk"]] is not None:
                 self._cursor.execute(
                     "INSERT INTO chunks (session, last_seq, first_seq, codec, body) VALUES (?, ?, ?, ?, ?)",
                     (key, last_seq, row[columns["after"]] + 1, row[columns["chunk_codec"]], row[columns["chunk"]]),
                 )
             part = row[columns["part"]]
-            codec = row[columns["codec"]]
             if part == NO_NOTICE:
                 continue
             notice = parts.setdefault((row[columns["channel"]], part), {"e": [], "d": []})
             notice["e"].append([session, last_seq, epoch])
             if row[columns["carried"]]:
-                notice["d"].append([session, last_seq, first, f"{key}\n{notice_rows(codec, body).decode()}"])
+                rows = notice_rows(row[columns["codec"]], row[columns["body"]]).decode()
+                notice["d"].append([session, last_seq, before + 1, f"{key}\n{rows}"])
         self._notices += [(channel, encode(notice).decode()) for (channel, _), notice in parts.items()]
         return stored
 

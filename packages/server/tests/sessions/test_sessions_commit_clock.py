@@ -17,6 +17,7 @@ from heald.sessions.commit_clock import (
     COMMIT_PACING,
     FEW_SESSIONS,
     LONGEST_PAUSE,
+    LONGEST_SHARED_PAUSE,
     CommitClock,
     Pacing,
     clock_of,
@@ -219,9 +220,9 @@ def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: floa
 @pytest.mark.parametrize(
     ("nodes", "share", "pause"),
     [
-        (2, COMMIT_PACING.full / 4, LONGEST_PAUSE / 2),
-        (2, COMMIT_PACING.full / 2, LONGEST_PAUSE),
-        (3, 1.0, LONGEST_PAUSE),
+        (2, COMMIT_PACING.full / 4, LONGEST_SHARED_PAUSE / 2),
+        (2, COMMIT_PACING.full / 2, LONGEST_SHARED_PAUSE),
+        (3, 1.0, LONGEST_SHARED_PAUSE),
     ],
 )
 def test_the_pause_grows_with_the_nodes_that_share_the_store(nodes: int, share: float, pause: float) -> None:

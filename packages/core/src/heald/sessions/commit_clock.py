@@ -5,8 +5,8 @@ the sessions of an event loop share it: those whose deltas came during the pause
 busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
 many sessions stream. Where a journal stores the deltas, a pause only saves reads and writes of sockets, so it begins on
 a loop that is half busy. Where several nodes share a store, each of them makes commits, so the work of a loop counts
-once for each node. Where many take part and the pause is worth it, their streams are read together too, just before the
-commit: what a delta would wait for in memory, it waits for in its socket.
+once for each node, and the pause may be a little longer. Where many take part and the pause is worth it, their streams
+are read together too, just before the commit: what a delta would wait for in memory, it waits for in its socket.
 
 Sessions that nobody watches wait longer, and share that wait.
 """
@@ -24,6 +24,11 @@ LONGEST_PAUSE = 0.045
 """Seconds from the begin of one commit to that of the next on a full core: so long a watched delta waits at most."""
 
 
+LONGEST_SHARED_PAUSE = 0.05
+"""The same where several nodes share a store, each of which makes commits: as long as deltas may wait that nobody
+watches."""
+
+
 class Pacing(msgspec.Struct, frozen=True):
     """How the pause grows with the share of the time that a loop works."""
 
@@ -35,7 +40,8 @@ class Pacing(msgspec.Struct, frozen=True):
     def pause(self, share: float, nodes: int = 1) -> float:
         """Return the seconds between two commits, by the share of the last moments that was spent working and the
         number of nodes that share the store."""
-        return LONGEST_PAUSE * min(max(share * nodes - self.idle, 0.0) / (self.full - self.idle), 1.0)
+        longest = LONGEST_PAUSE if nodes == 1 else LONGEST_SHARED_PAUSE
+        return longest * min(max(share * nodes - self.idle, 0.0) / (self.full - self.idle), 1.0)
 
 
 COMMIT_PACING = Pacing(idle=0.0, full=0.3)

@@ -35,7 +35,7 @@ _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, N
 class EncodedChunk:
     """Events in their stored form: the chunk, the JSON of each event, and their large contents by digest."""
 
-    __slots__ = ("blobs", "body", "codec", "has_refs", "json", "lines")
+    __slots__ = ("_form", "_is_of_rows", "blobs", "has_refs", "json", "lines")
 
     def __init__(self, events: Sequence[Event], packer: RowPacker | None = None) -> None:
         """A packer makes rows of the events, for nodes that can read them."""
@@ -44,13 +44,28 @@ class EncodedChunk:
         self.blobs: dict[str, bytes]
         self.has_refs = False
         self.lines: list[bytes]
-        self.codec: int
-        self.body: bytes
-        """UTF-8 if it is not compressed: half a character of a model's text is written as its escape."""
+        self._form: tuple[int, bytes] | None = None
+        self._is_of_rows = packer is not None
         if packer is None:
             self._pack_events(events)
         else:
             self._pack_rows(events, packer)
+
+    @property
+    def codec(self) -> int:
+        return self._stored_form[0]
+
+    @property
+    def body(self) -> bytes:
+        """UTF-8 if it is not compressed: half a character of a model's text is written as its escape."""
+        return self._stored_form[1]
+
+    @property
+    def _stored_form(self) -> tuple[int, bytes]:
+        """The codec and the body. Most appends to a tail need neither."""
+        if self._form is None:
+            self._form = pack_rows(self.lines) if self._is_of_rows else pack_lines(self.lines)
+        return self._form
 
     @property
     def notice_rows(self) -> bytes:
@@ -62,14 +77,12 @@ class EncodedChunk:
         self.json = [form.json for form in forms]
         self.blobs = {digest: data for form in forms for digest, data in form.blobs.items()}
         self.lines = [join_line(form.body, form.refs) for form in forms]
-        self.codec, self.body = pack_lines(self.lines)
 
     def _pack_rows(self, events: Sequence[Event], packer: RowPacker) -> None:
         packed = packer.pack(events[0].session, events)
         self.json, self.blobs = packed.json, packed.blobs
         self.has_refs = any(refs is not None for _, _, refs in packed.rows)
         self.lines = [join_line(body, refs) for _, body, refs in packed.rows]
-        self.codec, self.body = pack_rows(self.lines)
 
 
 def join_line(body: bytes, refs: bytes | None) -> bytes:

@@ -118,12 +118,11 @@ class LogTails:
         """Return what a packed tail grows by; None if it is too much."""
         if sum(map(len, chunk.lines)) > _MOST_PLAIN_BYTES:
             return None
-        stream = self._streams.pop(session, None)
+        stream = self._streams.get(session)
         if stream is None or stream.count != len(tail.lines):
-            stream = PackedTail(tail.lines)
-        self._streams[session] = stream
-        if len(self._streams) > _MOST_STREAMS:
-            del self._streams[next(iter(self._streams))]
+            stream = self._streams[session] = PackedTail(tail.lines)
+            if len(self._streams) > _MOST_STREAMS:
+                del self._streams[next(iter(self._streams))]
         return stream.pack(chunk.lines)
 
 

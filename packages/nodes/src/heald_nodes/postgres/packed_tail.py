@@ -16,6 +16,8 @@ _MEMORY = 4
 _LEVEL = 6
 _PIECE_END = b"\x00\x00\xff\xff"
 """What deflate writes at the end of each piece; it is left out."""
+_SHORT = [bytes([size]) for size in range(0x80)]
+"""The lengths of most pieces."""
 _LONGEST_TAIL = 1024 * 1024
 _DICTIONARY = (
     b'","name":"","input":{"tool_use","content":[{"path":"index.html","old_text":"","new_text":"function return const '
@@ -48,9 +50,11 @@ class PackedTail:
         """Return rows as they are put in front of the tail."""
         rows = b"\n".join(lines) + b"\n"
         piece = (self._stream.compress(rows) + self._stream.flush(zlib.Z_SYNC_FLUSH)).removesuffix(_PIECE_END)
+        size = len(piece)
+        head = _SHORT[size] if size < len(_SHORT) else _length(size)
         is_first = not self.count
         self.count += len(lines)
-        return _length(len(piece)) + piece + (_MARK if is_first else b"")
+        return head + piece + _MARK if is_first else head + piece
 
 
 def is_packed(tail: bytes) -> bool:

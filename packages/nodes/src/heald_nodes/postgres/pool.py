@@ -25,7 +25,7 @@ _LONGEST_PAUSE = 1.0
 T = TypeVar("T")
 
 
-class _BorrowedConnection:
+class BorrowedConnection:
     """A connection of a pool for the duration of a block."""
 
     __slots__ = ("_borrowed", "_connection", "_pool")
@@ -109,9 +109,9 @@ class PostgresPool:
     async def execute(self, query: str, *arguments: object) -> None:
         await self.run(lambda connection: connection.execute(query, *arguments))
 
-    def connection(self) -> "_BorrowedConnection":
+    def connection(self) -> BorrowedConnection:
         """Borrow a connection for a block, without repeating anything."""
-        return _BorrowedConnection(self)
+        return BorrowedConnection(self)
 
     async def close(self) -> None:
         self._closed = True

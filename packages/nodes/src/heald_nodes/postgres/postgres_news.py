@@ -49,7 +49,7 @@ def _with_notice(statement: str, channel: str) -> str:
                  channel,
                  CASE WHEN carried THEN key || E'\\n' || CASE WHEN codec = {ROWS} THEN convert_from(body, 'UTF8')
                      ELSE '{PACKED}' || translate(encode(body, 'base64'), E'\\n', '') END END AS rows
-          FROM h WHERE body IS NOT NULL AND part <> {NO_NOTICE}) AS appended
+          FROM h WHERE before IS NOT NULL AND part <> {NO_NOTICE}) AS appended
     GROUP BY part, channel
 )
 SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""

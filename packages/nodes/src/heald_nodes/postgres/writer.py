@@ -21,8 +21,9 @@ from heald.sessions.store_errors import Fenced, NoSuchSession, StoreError
 from heald.sessions.work import Work
 from heald_nodes.postgres.chunks import EncodedChunk
 from heald_nodes.postgres.driver import PostgresConnection
-from heald_nodes.postgres.driver_errors import is_lost, translate_error
+from heald_nodes.postgres.driver_errors import LOST, is_lost, translate_error
 from heald_nodes.postgres.event_feed import PostgresEventFeed
+from heald_nodes.postgres.kept_connection import KeptConnection
 from heald_nodes.postgres.log_tails import KeptAppend, LogTails
 from heald_nodes.postgres.notices import NO_NOTICE, Appended, NewsChannel, Notice, NoticeParts
 from heald_nodes.postgres.pool import PostgresPool
@@ -89,6 +90,7 @@ class GroupWriter:
     ) -> None:
         """`sharing` knows what all nodes can read."""
         self._pool = pool
+        self._connection = KeptConnection(pool)
         self._news = news
         self._feed = feed
         self._sharing = sharing
@@ -141,6 +143,8 @@ class GroupWriter:
         tasks = [*self._late, *([self._task] if self._task is not None else [])]
         if tasks:
             await asyncio.wait(tasks)
+        with suppress(*LOST):
+            await self._connection.release()
 
     async def _write(self) -> None:
         await asyncio.sleep(0)  # appends of the same moment join the commit
@@ -169,7 +173,7 @@ class GroupWriter:
         pause = _FIRST_PAUSE
         while group:
             try:
-                async with self._pool.connection() as connection:
+                async with self._connection as connection:
                     if pause > _FIRST_PAUSE:  # the answer of an earlier try may have been lost
                         group = await _without_stored(connection, group)
                     if group:
@@ -255,6 +259,9 @@ class GroupWriter:
         kept: Sequence[KeptAppend | None],
     ) -> dict[str, int]:
         """Run the statement. Returns the keys of the sessions that it stored, by id."""
+        carried = [
+            pending.chunk if is_carried else None for pending, is_carried in zip(group, parts.carried, strict=True)
+        ]
         rows = await connection.fetch(
             self._news.with_notice(APPEND, self._pool.schema),
             [pending.lease.session for pending in group],
@@ -263,8 +270,8 @@ class GroupWriter:
             _numbers(pending.before for pending in group),
             _numbers(pending.last for pending in group),
             [pending.work for pending in group],
-            _numbers(pending.chunk.codec if pending.chunk is not None else None for pending in group),
-            [pending.chunk.body if pending.chunk is not None else None for pending in group],
+            _numbers(chunk.codec if chunk is not None else None for chunk in carried),
+            [chunk.body if chunk is not None else None for chunk in carried],
             _numbers(parts.carried),
             _numbers(parts.numbers),
             parts.channels,
