@@ -288,10 +288,11 @@ class Agent(AgentBase[OutputT]):
     ) -> list[Strategy]:
         """Return the strategies of one conversation, those that the program gave last. The guardrails of the caller,
         `guarded`, hold too."""
-        strategies: list[Strategy] = [HostedTools(), text_editing, WrittenCalls(text_editing), Reminders()]
-        strategies.append(WrittenFiles(text_editing))
+        strategies: list[Strategy] = [text_editing, WrittenCalls(text_editing), Reminders(), WrittenFiles(text_editing)]
         if self._tool_search is not None:
-            strategies.insert(1, ToolSearch(self._tool_search))
+            strategies.insert(0, ToolSearch(self._tool_search))
+        if handover is not None or self._conversation.models.may_host_tools:
+            strategies.insert(0, HostedTools())
         if handover is not None:
             return [handover, *strategies, handover.strategies]
         strategies += [make() for make in self._strategy_factories]

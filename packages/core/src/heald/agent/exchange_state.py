@@ -16,6 +16,8 @@ class ExchangeState(Enum):
     CLOSED = "closed"  # its last event is published
     DELIVERED = "delivered"  # its last event was delivered, or never will be
 
+    __hash__ = object.__hash__  # that of Enum is Python code, and an exchange looks its states up a dozen times
+
 
 _S = ExchangeState
 TRANSITIONS: dict[ExchangeState, frozenset[ExchangeState]] = {

@@ -28,7 +28,8 @@ def join_instructions(instructions: Sequence[str | Path], *, default: bool = Tru
 
 def join_texts(texts: Sequence[str]) -> str:
     """Join texts to one, each of them once."""
-    return "\n\n".join(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    stripped = [text.strip() for text in texts]
+    return "\n\n".join(dict.fromkeys(filter(None, stripped)))
 
 
 def add_instructions(instructions: Instructions, texts: Sequence[str]) -> Instructions:

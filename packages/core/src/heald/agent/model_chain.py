@@ -45,6 +45,11 @@ class ModelChain:
         return bool(getattr(self._resolved, "hosts_tools", False))
 
     @property
+    def may_host_tools(self) -> bool:
+        """Whether any of the models may run in a loop of its own: an endpoint behind a wire never does."""
+        return not all(isinstance(self._resolve(model), Model) for model in self._models)
+
+    @property
     def default_turns(self) -> int | None:
         """The turns of an exchange that a model with a loop of its own needs; None for any other model."""
         return getattr(self._resolved, "default_turns", None)
@@ -63,7 +68,9 @@ class ModelChain:
 
     @property
     def _resolved(self) -> Model | CustomModel:
-        model = self._models[self._at]
+        return self._resolve(self._models[self._at])
+
+    def _resolve(self, model: ModelLike) -> Model | CustomModel:
         if not isinstance(model, str):
             return model
         if model not in self._models_by_name:
