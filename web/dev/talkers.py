@@ -52,6 +52,9 @@ EVIL = "<img src=x onerror='window.__pwn=1'>]]></script><script>window.__pwn=1</
 MORE = "<p>Words that go on, one after the other.</p>\n" * 12
 """A draft shows for a while what stands before these."""
 
+ENDLESS = MORE * 100
+"""The slow model writes on these for minutes, also where a test on a busy machine comes to stop it late."""
+
 ESCAPE = (
     """<!doctype html>
 <html><head><title>Escape</title>
@@ -215,6 +218,7 @@ class Talker:
             ],
             "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
             "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
+            "endless page": [[S.call("create_file", path="index.html", content=_titled("Endless", ENDLESS))], "Done."],
             "tall page": [[S.call("create_file", path="index.html", content=_tall(head))], "Done."],
             "unfinished page": [
                 [S.call("create_file", path="index.html", content=BEGUN.format(turn=turn))] for turn in range(30)
@@ -298,10 +302,10 @@ def _long_command() -> str:
     return f"echo start\n{more}rm -f victim.txt\n{more}echo end"
 
 
-def _titled(title: str) -> str:
+def _titled(title: str, words: str = MORE * 3) -> str:
     """A page with a heading, and long enough to be stopped while a slow model writes it."""
     head = f"<!doctype html>\n<html lang='en'><head><title>{title}</title></head>"
-    return f"{head}<body><h1>{title}</h1>{MORE * 3}</body></html>"
+    return f"{head}<body><h1>{title}</h1>{words}</body></html>"
 
 
 def _numbered() -> str:

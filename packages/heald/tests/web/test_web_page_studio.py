@@ -30,7 +30,7 @@ async def test_variants_are_built_side_by_side(visit: Visit) -> None:
 
 async def test_the_page_is_seen_while_it_is_written(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a page", variants=1, models=["slow"])
+    await visit.build("an endless page", variants=1, models=["slow"])
     frame = page.locator(".stage iframe.shown")
     await expect(frame).to_have_attribute("sandbox", "allow-scripts", timeout=LONG)
     assert (await frame.get_attribute("src") or "").endswith("/_draft")

@@ -1,10 +1,12 @@
 """A project of several pages in the browser: its links, the list of its pages, and its way to a git remote."""
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from page_support import ROOT, Visit
+from page_support import Visit
+from PIL import Image
 from playwright.async_api import FilePayload, FrameLocator, expect
 
 from git_server import BACKEND, make_remote, read, serve_git
@@ -98,9 +100,11 @@ async def test_a_version_is_pushed_to_git(visit: Visit, tmp_path: Path) -> None:
 
 async def test_each_of_several_pictures_becomes_a_page(first_visit: Visit) -> None:
     page = first_visit.page
-    picture = (ROOT / "examples" / "shot.png").read_bytes()
+    picture = io.BytesIO()
+    Image.new("RGB", (64, 40), "teal").save(picture, "PNG")
     files: list[FilePayload] = [
-        {"name": name, "mimeType": "image/png", "buffer": picture} for name in ("Start.png", "Our prices.png")
+        {"name": name, "mimeType": "image/png", "buffer": picture.getvalue()}
+        for name in ("Start.png", "Our prices.png")
     ]
     await page.locator("input[type=file]").first.set_input_files(files)
     await page.get_by_label("Each picture a page").check()

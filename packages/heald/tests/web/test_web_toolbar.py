@@ -112,7 +112,7 @@ async def test_an_icon_says_its_name_at_once(visit: Visit) -> None:
 
 async def test_unloading_the_preview_is_not_mistaken_for_stopping(visit: Visit) -> None:
     page = visit.page
-    await visit.build("a page", variants=1, models=["slow"])
+    await visit.build("an endless page", variants=1, models=["slow"])
     stop = page.get_by_role("button", name="Stop variant 1")
     await expect(stop).to_have_text("Stop")
     await expect(page.locator(".stage iframe.shown")).to_be_visible()
