@@ -206,7 +206,13 @@ def test_a_picture_before_a_line_begins_an_item() -> None:
 
 def _footer(bold: int) -> Detection:
     rows = [
-        text(x, 700 + 30 * row, f"{'Head' if not row else 'Item'} {column}{row}", 14, bold if not row else 400)
+        text(
+            x,
+            700 + 30 * row,
+            f"{'Head' if not row else 'Item'} {'abc'[column]}{'stuv'[row]}",
+            14,
+            bold if not row else 400,
+        )
         for row in range(4)
         for column, x in enumerate((92, 290, 488))
     ]
@@ -221,7 +227,7 @@ def _lists(node: Node) -> list[list[str]]:
 
 def test_rows_of_a_footer_with_bold_heads_are_columns() -> None:
     footer = next(node for node in arrange(_footer(700)).body if node.tag == "footer")
-    assert _lists(footer) == [[f"Item {column}{row}" for row in (1, 2, 3)] for column in range(3)]
+    assert _lists(footer) == [[f"Item {column}{row}" for row in "tuv"] for column in "abc"]
 
 
 def test_rows_without_heads_stay_rows() -> None:
