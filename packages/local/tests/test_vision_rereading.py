@@ -12,7 +12,7 @@ from heald_local.see.detect import detect_elements
 from heald_local.see.ink import Ink
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.photo_text import find_text_on_photos
-from heald_local.see.rereading import read_across_grounds
+from heald_local.see.rereading import read_across_grounds, read_cores
 from heald_local.see.styled_lines import StyledLines, is_certain_text
 from heald_pictures.elements import TextLine, TextStyle
 from heald_pictures.fonts import installed
@@ -114,3 +114,22 @@ def test_a_script_that_no_reader_knows_stays_a_picture_and_is_noted(font: str, w
         "Kept as pictures, because not read for certain: 1 line of text."
     ]
     assert any(picture.rect.holds(Rect(60, 45, 100, 10)) for picture in seen.pictures)
+
+
+@needs_models
+def test_words_in_a_round_frame_are_read_without_the_rest_of_its_edge() -> None:
+    paper = Paper(360, 80)
+    page: Pixels = np.asarray(paper.image).copy()
+    paper.box(20, 20, 300, 36, "#ffffff", radius=18, outline="#00aa00")
+    paper.text(38, 43, "Harbour of Bergen", 14, "#757575")
+    pixels, place = np.asarray(paper.image), Rect(30, 26, 136, 26)
+
+    def crop(rect: Rect) -> Pixels:
+        part = rect.grown(3)
+        return pixels[int(part.y) : int(part.bottom), int(part.x) : int(part.right)]
+
+    unread = _unread(Rect(28, 26, 138, 28))
+    read = read_cores(StyledLines([], [unread]), pixels, page, [place], crop)
+    assert [line.text for line in read.lines] == ["Harbour of Bergen"]
+    assert read.lines[0].ink.h < unread.rect.h
+    assert read.unread == []

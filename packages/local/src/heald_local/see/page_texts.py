@@ -19,7 +19,7 @@ from heald_local.see.panels import confirm_panels, is_on_panel
 from heald_local.see.paragraphs import group_paragraphs
 from heald_local.see.parts import FoundPart
 from heald_local.see.photo_text import find_text_on_photos
-from heald_local.see.rereading import read_across_grounds, read_lone_syllables, read_short_words
+from heald_local.see.rereading import read_across_grounds, read_cores, read_lone_syllables, read_short_words
 from heald_local.see.screenshot import Screenshot
 from heald_local.see.script_ocr import read_page_lines, replace_page_signs
 from heald_local.see.styled_lines import is_certain_text, style_lines
@@ -83,6 +83,7 @@ def read_texts(
         text_pieces += read_faint_lines(pixels, page, [ink.rect for ink in all_inks], photos)
     read_closely = partial(_read_closely, crop)
     lines_so_far = style_lines(text_pieces, lambda part: report(Progress("typefaces", part)), read_closely)
+    lines_so_far = read_cores(lines_so_far, pixels, page, free, crop)
     styled = read_across_grounds(lines_so_far, pixels, page, free, crop)
     photo_places = {ink.rect for ink in photo_inks}
     certain = [line for line in styled.lines if line.ink not in photo_places or is_certain_text(line)]

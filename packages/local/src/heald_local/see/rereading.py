@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from heald_local.see.ink import Ink
+from heald_local.see.ink import LEAST_CONTRAST, Ink, extract_ink
 from heald_local.see.letter_spacing import find_letter_rows
 from heald_local.see.line_marks import Piece
 from heald_local.see.ocr import OcrResult
 from heald_local.see.photo_text import find_text_on_photos
 from heald_local.see.script_ocr import read_page_lines
 from heald_local.see.styled_lines import StyledLines, is_certain_text, style_lines
-from heald_pictures.rect import Rect
-from heald_pictures.regions import Pixels
+from heald_pictures.rect import Rect, spanning
+from heald_pictures.regions import Pixels, distance_between, label_islands
 
 Crop = Callable[[Rect], Pixels]
 MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
@@ -29,6 +29,8 @@ SAME_ROW = 0.3  # heights of a place by which its middle and that of a word on i
 AS_TALL = (0.5, 1.5)  # the height of such a word, in heights of the place
 COVERED = 0.6  # the part of a piece from which on it lies at a place
 REPLACED, ROOM = 0.8, 2  # the part of a piece from which on a new line replaces it, and pixels around that line
+CORE, SMALLER = 0.2, 0.9
+"""The margin of a place at each side, in its heights, and the part of an unread piece below which another is tried."""
 BESIDE = 6.0  # heights between a syllable and the next word of its row, at most
 
 
@@ -46,6 +48,46 @@ def read_across_grounds(
     spans = [line.ink for line in lines]
     others = [line for line in styled.lines if not _is_within(line.ink, spans)]
     return StyledLines([*others, *lines], [ink for ink in styled.unread if not _is_within(ink.rect, spans)])
+
+
+def read_cores(styled: StyledLines, pixels: Pixels, page: Pixels, places: Sequence[Rect], crop: Crop) -> StyledLines:
+    """Replace unread pieces by the lines in the middle of their places that are read for certain.
+
+    The rest of a round frame, or of a neighbour, makes a piece larger than its letters, and spoils the reading.
+    """
+    inks: list[Ink] = []
+    for place in places:
+        unread = [ink.rect for ink in styled.unread if place.grown(ROOM).common(ink.rect) > COVERED * ink.rect.area]
+        core = _find_core(pixels, page, place) if unread else None
+        ink = extract_ink(pixels, page, core) if core is not None else None
+        if ink is not None and all(ink.rect.area < SMALLER * rect.area for rect in unread):
+            inks.append(ink)
+    if not inks:
+        return styled
+    restyled = style_lines(list(zip(inks, read_page_lines([crop(ink.rect) for ink in inks]), strict=True)))
+    lines = [line for line in restyled.lines if is_certain_text(line)]
+    spans = [line.ink for line in lines]
+    unread_inks = [ink for ink in styled.unread if not any(ink.rect.grown(ROOM).holds(span) for span in spans)]
+    return StyledLines([*styled.lines, *lines], unread_inks)
+
+
+def _find_core(pixels: Pixels, page: Pixels, place: Rect) -> Rect | None:
+    """Return what surrounds the marks whose middles lie inside of a place, apart from its margin."""
+    left, top, right, bottom = int(place.x), int(place.y), round(place.right), round(place.bottom)
+    change = distance_between(pixels[top:bottom, left:right], page[top:bottom, left:right])
+    if not change.size:
+        return None
+    edges = label_islands(change > LEAST_CONTRAST).edges[1:].astype(np.float64)
+    across, down = (edges[:, 0] + edges[:, 2]) / 2, (edges[:, 1] + edges[:, 3]) / 2
+    margin = CORE * place.h
+    is_inside = (
+        (across >= margin) & (across <= place.w - margin) & (down >= margin / 2) & (down <= place.h - margin / 2)
+    )
+    if not is_inside.any():
+        return None
+    near, high = edges[is_inside, :2].min(axis=0)
+    far, low = edges[is_inside, 2:].max(axis=0)
+    return spanning((left + near, top + high, left + far, top + low))
 
 
 def read_lone_syllables(
