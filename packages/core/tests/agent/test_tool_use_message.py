@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 import heald
 from heald.core.envelope import Event, new_event
-from heald.core.events import MAX_TOOL_USE_BYTES, ExchangeRequest, ToolUseMessage, tool_use_result
-from heald.core.json import encode
+from heald.core.events import ExchangeRequest, ToolUseMessage
 from heald.core.messages import ToolCall, ToolResult, user_message
 from heald.core.payload import Payload
 from heald.sessions.unfinished_exchange import UnfinishedExchange
@@ -61,24 +58,3 @@ def test_a_call_that_a_crash_interrupted_gets_its_second_one() -> None:
     closing = list(exchange.closing_payloads())
     (result,) = [payload for payload in closing if isinstance(payload, ToolResult)]
     assert ToolUseMessage(call, result) in closing
-
-
-@pytest.mark.parametrize("characters", [0, 100_000, 124_000, 126_000, 165_000, 167_000, 200_000, 1_000_000])
-@pytest.mark.parametrize("place", ["content", "summary", "argument", "name of an argument", "id", "wire id", "data"])
-def test_a_pair_is_left_out_exactly_if_it_is_too_large(place: str, characters: int) -> None:
-    text = "\x01" * characters  # each takes six bytes in JSON
-    call = ToolCall(
-        id=text if place == "id" else "c",
-        name="repeat",
-        input={text if place == "name of an argument" else "text": text if place == "argument" else 1},
-        wire_id=text if place == "wire id" else None,
-    )
-    result = ToolResult(
-        id=call.id,
-        status="ok",
-        content=text if place == "content" else "",
-        summary=text if place == "summary" else "",
-        data={"text": text} if place == "data" else None,
-    )
-    size = len(encode(ToolUseMessage(call, result)))
-    assert (tool_use_result(call, result) is None) == (size > MAX_TOOL_USE_BYTES)

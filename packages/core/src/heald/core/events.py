@@ -499,7 +499,6 @@ class ToolUseMessage(MessagePayload, frozen=True):
     result: ToolResult | None = None
 
 
-_FEW_ARGUMENTS = 32
 MAX_TOOL_USE_BYTES = 1_000_000
 """The largest `tool_use_message` with a result. A larger pair is not repeated: `tool_result` has the result."""
 
@@ -507,27 +506,7 @@ MAX_TOOL_USE_BYTES = 1_000_000
 def tool_use_result(call: ToolCall, result: ToolResult) -> ToolUseMessage | None:
     """The message of a call that has its result, None if it is too large for an event."""
     message = ToolUseMessage(call, result)
-    if _is_surely_small(call, result) or len(encode(message)) <= MAX_TOOL_USE_BYTES:
-        return message
-    return None
-
-
-def _is_surely_small(call: ToolCall, result: ToolResult) -> bool:
-    """Whether a call and its result are far smaller than an event may be, as most are: then nothing is encoded to find
-    out. A character takes six bytes at most."""
-    if type(result.content) is not str or result.data is not None:
-        return False
-    if call.invalid is not None or len(call.input) > _FEW_ARGUMENTS:
-        return False
-    characters = len(result.content) + len(result.summary) + 2 * (len(call.id) + len(call.name))
-    characters += len(call.wire_id or "")
-    for name, value in call.input.items():
-        if type(value) is str:
-            characters += len(value)
-        elif type(value) is not int and type(value) is not bool:
-            return False
-        characters += len(name)
-    return characters <= MAX_TOOL_USE_BYTES // 8
+    return message if len(encode(message)) <= MAX_TOOL_USE_BYTES else None
 
 
 class ErrorMessage(MessagePayload, frozen=True):

@@ -6,11 +6,11 @@ wait need none: nothing could cancel them. Every call gets a result, also after 
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -131,8 +131,8 @@ class CallBatch:
 
     def _run_now(self, running: RunningCall, planned: PlannedCall) -> ToolOutput:
         """Run the function of a call, which never waits."""
-        context: Any = running.context
-        work: Any = self._runtime.run(planned, context)  # a coroutine
+        context = running.context
+        work = cast("Coroutine[Any, Any, Any]", self._runtime.run(planned, cast("ToolContext", context)))
         try:
             copy_context().run(work.send, None)  # a function that sets a variable sets its own
         except StopIteration as end:

@@ -324,7 +324,7 @@ class ToolRuntime:
     def decide(self, planned: PlannedCall) -> Decision:
         """Return the decision of the permission rules and mode on a call."""
         decision = self._decide_by_rules(planned)
-        if planned.call.form is None or not self._is_doubtful(planned):  # most calls are no text
+        if not self._is_doubtful(planned):
             return decision
         return self.text_calls.judge(decision, attended=self._is_attended and self.approvals.can_be_answered())
 
