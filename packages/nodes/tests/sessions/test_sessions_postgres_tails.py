@@ -295,6 +295,17 @@ async def test_a_tail_is_continued_by_whoever_has_packed_it_or_not(
     assert [stored.seq for stored in await log_of(other, "ses_b")] == [1, 2, 3, 4, 5, 6]
 
 
+async def test_a_packed_tail_of_text_that_repeats_becomes_a_chunk_too(
+    store: PostgresStore, other: PostgresStore, postgres_url: str
+) -> None:
+    lease = await leased(store)
+    log = [delta(seq, "a" * 700) for seq in range(1, 21)]
+    for stored in log:
+        await store.append(lease, [stored])
+    assert await places(postgres_url) == ([(1, 11)], [(12, 20)])
+    assert await log_of(other, "ses_a") == log
+
+
 async def test_a_damaged_packed_tail_is_reported_and_harms_no_other_session(
     store: PostgresStore, other: PostgresStore, postgres_url: str
 ) -> None:

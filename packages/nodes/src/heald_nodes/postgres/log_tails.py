@@ -17,6 +17,8 @@ TAIL_BYTES = 500
 """Bytes in a tail. Longer rows of sessions share a page with fewer others, which costs more than it saves."""
 _MOST_PLAIN_BYTES = 1000
 """Bytes of rows that may be added to a packed tail at once."""
+_MOST_ROW_BYTES = 8000
+"""Bytes of the rows of a packed tail: whoever reads it reads all of them."""
 _MOST_TAILS = 4096
 _MOST_STREAMS = 1000
 """Packed tails that can be continued without packing their rows again. Each has 16 KiB."""
@@ -116,14 +118,15 @@ class LogTails:
 
     def _pack(self, session: str, tail: _LogTail, chunk: EncodedChunk) -> bytes | None:
         """Return what a packed tail grows by; None if it is too much."""
-        if sum(map(len, chunk.lines)) > _MOST_PLAIN_BYTES:
+        size = sum(map(len, chunk.lines))
+        if size > _MOST_PLAIN_BYTES:
             return None
         stream = self._streams.get(session)
         if stream is None or stream.count != len(tail.lines):
             stream = self._streams[session] = PackedTail(tail.lines)
             if len(self._streams) > _MOST_STREAMS:
                 del self._streams[next(iter(self._streams))]
-        return stream.pack(chunk.lines)
+        return stream.pack(chunk.lines) if stream.bytes + size <= _MOST_ROW_BYTES else None
 
 
 def _newest_first(lines: Sequence[bytes], *, is_first: bool) -> bytes:

@@ -37,13 +37,16 @@ _DICTIONARY = (
 class PackedTail:
     """Packs the rows of one tail, piece by piece."""
 
-    __slots__ = ("_stream", "count")
+    __slots__ = ("_stream", "bytes", "count")
 
     def __init__(self, lines: Sequence[bytes] = ()) -> None:
         """Continue a tail that has these rows, the oldest first."""
         self.count = len(lines)
         """How many rows it has."""
-        known = _DICTIONARY + b"".join(line + b"\n" for line in lines)
+        rows = b"".join(line + b"\n" for line in lines)
+        self.bytes = len(rows)
+        """How many bytes these are when they are not packed."""
+        known = _DICTIONARY + rows
         self._stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, known)
 
     def pack(self, lines: Sequence[bytes]) -> bytes:
@@ -54,6 +57,7 @@ class PackedTail:
         head = _SHORT[size] if size < len(_SHORT) else _length(size)
         is_first = not self.count
         self.count += len(lines)
+        self.bytes += len(rows)
         return head + piece + _MARK if is_first else head + piece
 
 
