@@ -64,8 +64,7 @@ async def chrome() -> "AsyncIterator[Browser]":
     except BrowserError:
         pytest.skip("Chromium is not installed here")
     async with async_playwright() as playwright:
-        flags = ["--no-sandbox", "--site-per-process"]  # the shell isolates sites only when it is asked to
-        browser = await playwright.chromium.launch(executable_path=chromium, args=flags)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         await asyncio.wait_for(browser.close(), 20)
 
