@@ -28,6 +28,9 @@ settings.load_profile("heald")
 
 RECORDED = "recorded"
 
+PAGE_PATIENCE = 120_000
+"""Milliseconds that anything in a page may take on a busy machine."""
+
 
 @pytest.fixture(scope="session")
 def postgres_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -53,8 +56,10 @@ async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chrome() -> "AsyncIterator[Browser]":
-    """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it."""
-    from playwright.async_api import async_playwright
+    """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it.
+
+    The time that `expect` waits holds for the whole process, so it is set here and by no test."""
+    from playwright.async_api import async_playwright, expect
 
     from heald_studio.browser.find_chromium import find_chromium
     from heald_studio.browser.page import BrowserError
@@ -64,8 +69,8 @@ async def chrome() -> "AsyncIterator[Browser]":
     except BrowserError:
         pytest.skip("Chromium is not installed here")
     async with async_playwright() as playwright:
-        flags = ["--no-sandbox", "--site-per-process"]  # the shell isolates sites only when it is asked to
-        browser = await playwright.chromium.launch(executable_path=chromium, args=flags)
+        expect.set_options(timeout=PAGE_PATIENCE)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         await asyncio.wait_for(browser.close(), 20)
 

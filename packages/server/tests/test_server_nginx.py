@@ -24,7 +24,7 @@ from repository import ROOT
 
 TOKEN = "a-token-of-the-tests-of-nginx"
 PAGE = "<!doctype html><html><head><title>Mine</title></head><body><h1>Built behind nginx</h1></body></html>"
-SLOW = 30_000
+SLOW = 120_000
 PREFIX = "/tools/heald"
 _SERVER = """
     server {{
@@ -152,7 +152,6 @@ async def test_the_page_and_previews_work_below_a_path_of_another_site(tmp_path:
         origin = public.removesuffix(PREFIX)
         page = await browsing.new_page()
         page.set_default_timeout(SLOW)
-        expect.set_options(timeout=SLOW)
         page.on("console", on_console)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))

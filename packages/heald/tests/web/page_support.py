@@ -27,8 +27,6 @@ page with its next frame."""
 TOUR_SEEN = "try { localStorage.setItem('heald-tour', 'seen') } catch { /* a preview has no storage */ }"
 """The browser of a person who has seen the tour. Run in every frame."""
 
-expect.set_options(timeout=LONG)
-
 
 class Visit:
     """Somebody with the page open."""

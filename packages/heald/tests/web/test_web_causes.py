@@ -17,6 +17,7 @@ def stage(visit: Visit) -> FrameLocator:
 async def test_an_element_names_its_rectangle_its_lines_and_who_wrote_them(visit: Visit) -> None:
     page = visit.page
     design = await page.context.new_page()
+    await design.set_viewport_size({"width": 640, "height": 240})  # all of it is read, and compared with each version
     await design.set_content(DESIGN)
     picture = await design.screenshot()
     await design.close()

@@ -15,7 +15,7 @@ from repository import ROOT
 S = heald.testing.ScriptedModel
 TOKEN = "a-token-of-the-tests"
 PAGE = "<!doctype html><html><head><title>Mine</title></head><body><h1>Built below a prefix</h1></body></html>"
-SLOW = 20_000
+SLOW = 120_000
 _BELOW = re.compile(r"^/our/assistant/preview/")
 
 
@@ -82,7 +82,6 @@ async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path
     async with app, outer_program(app, "/our/assistant") as at, await chrome.new_context() as browsing:
         page = await browsing.new_page()
         page.set_default_timeout(SLOW)
-        expect.set_options(timeout=SLOW)
         page.on("console", on_console)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
