@@ -105,7 +105,7 @@ async def test_a_page_cannot_escape_its_frame(first_visit: Visit, sink: Sink) ->
 async def isolated_visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
     """A person whose browser has a process for each preview, as all have that people use.
 
-    The shell does that only when it is asked to. The other tests do without it: a process for each preview costs time."""
+    The shell does that only when it is asked to. The other tests do without it: such processes cost time."""
     browser = await chrome.browser_type.launch(
         executable_path=str(find_chromium()), args=["--no-sandbox", "--site-per-process"]
     )
