@@ -32,7 +32,7 @@ def html_page(page: Page, head: Iterable[str], body: str, attributes: str = "") 
 
 
 def element(node: Node, looks: Attributes, depth: int = 0) -> str:
-    """Write an element and its content as HTML, each element on a line."""
+    """Write an element and its content as HTML, each element on a line, and an entry of a menu on one."""
     pad = "  " * depth
     if not node.tag:
         return escape("".join(node.lines), quote=False)
@@ -46,11 +46,16 @@ def element(node: Node, looks: Attributes, depth: int = 0) -> str:
     words = "<br>".join(escape(line, quote=False) for line in node.lines)
     if not node.children:
         return f"{opening}{words}</{node.tag}>"
-    if is_inline(node):
+    if is_inline(node) or _is_entry(node):
         return f"{opening}{''.join(element(child, looks) for child in node.children)}</{node.tag}>"
     inside = "\n".join(element(child, looks, depth + 1) for child in node.children)
     first = f"\n{pad}  {words}" if words else ""
     return f"{opening}{first}\n{inside}\n{pad}</{node.tag}>"
+
+
+def _is_entry(node: Node) -> bool:
+    """Whether an item of a list has one thing only, such as a link: a line that a reader can copy."""
+    return node.tag == "li" and not node.lines and len(node.children) == 1 and not node.children[0].children
 
 
 def write_html_css(page: Page) -> dict[str, str | bytes]:
