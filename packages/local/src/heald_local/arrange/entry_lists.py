@@ -44,7 +44,7 @@ def _find_shortest(children: Sequence[Part]) -> list[Sequence[Part]]:
 
 
 def _find_entries(children: Sequence[Part], period: int) -> list[Sequence[Part]]:
-    """Return the entries of some parts each that the children begin with; none if they are no list."""
+    """Return the entries of some parts each that the children begin with; none if they do not form a list."""
     first = children[:period]
     looks = [_look(part) for part in first]
     if len(first) < period or None in looks or len(set(looks)) < period or not any(part.tag == "a" for part in first):
