@@ -166,7 +166,7 @@ def _is_before(sign: Box, box: Box) -> bool:
 
 
 def _is_alike(box: Box, other: Box) -> bool:
-    edges = [each.border.colour if each.border is not None else "" for each in (box, other)]
+    edges = [item.border.colour if item.border is not None else "" for item in (box, other)]
     return box.fill == other.fill and edges[0] == edges[1] and abs(other.rect.h - box.rect.h) <= _ALIKE
 
 

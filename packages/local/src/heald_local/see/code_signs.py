@@ -84,8 +84,8 @@ def _read_mark(pixels: Pixels, page: Pixels, code: Sequence[TextLine], place: Re
     alike = [line for line in near if (line.style.family, line.style.size) == kind]
     nearest = min(alike, key=lambda line: abs(line.rect.middle[1] - place.middle[1]))
     grids = [_Grid(nearest, baseline) for baseline in _baselines(near, ink.rect)]
-    found = [line for grid in grids if (line := grid.read(ink)) is not None]
-    return max(found, key=lambda line: line.likeness, default=None)
+    signs = [line for grid in grids if (line := grid.read(ink)) is not None]
+    return max(signs, key=lambda line: line.likeness, default=None)
 
 
 def _is_near(line: TextLine, place: Rect) -> bool:
@@ -98,11 +98,14 @@ def _is_near(line: TextLine, place: Rect) -> bool:
 
 def _baselines(near: Sequence[TextLine], place: Rect) -> set[float]:
     """Return the baselines on which a mark may stand: those of the lines, and those that are a step from them."""
-    known = sorted({line.baseline for line in near})
+    baselines = sorted({line.baseline for line in near})
     size = near[0].style.size
-    apart = [after - before for before, after in pairwise(known) if after - before >= size]
+    apart = [after - before for before, after in pairwise(baselines) if after - before >= size]
     steps = {distance / parts for distance in apart for parts in range(1, MOST_STEPS + 1) if distance >= parts * size}
-    candidates = {*known, *(round(baseline + by) for baseline in known for step in steps for by in (-step, step))}
+    candidates = {
+        *baselines,
+        *(round(baseline + by) for baseline in baselines for step in steps for by in (-step, step)),
+    }
     return {baseline for baseline in candidates if place.y - size <= baseline <= place.bottom + size}
 
 

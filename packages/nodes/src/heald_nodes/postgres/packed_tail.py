@@ -46,8 +46,8 @@ class PackedTail:
         rows = b"".join(line + b"\n" for line in lines)
         self.bytes = len(rows)
         """How many bytes these are when they are not packed."""
-        known = _DICTIONARY + rows
-        self._stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, known)
+        dictionary = _DICTIONARY + rows
+        self._stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, dictionary)
 
     def pack(self, lines: Sequence[bytes]) -> bytes:
         """Return rows as they are put in front of the tail."""

@@ -62,13 +62,17 @@
   }
 
   function containerOf(element) {
-    if (!element) return document.documentElement;
-    if (!blocks.has(element)) {
-      const display = getComputedStyle(element).display;
-      const inline = /^(inline|contents|ruby)/.test(display) && !/-/.test(display);
-      blocks.set(element, inline ? containerOf(parentOf(element)) : element);
+    const inside = [];
+    let at = element;
+    while (at && !blocks.has(at)) {
+      inside.push(at);
+      const display = getComputedStyle(at).display;
+      if (!/^(inline|contents|ruby)/.test(display) || /-/.test(display)) break;
+      at = parentOf(at);
     }
-    return blocks.get(element);
+    const block = at ? (blocks.get(at) ?? at) : document.documentElement;
+    for (const inner of inside) blocks.set(inner, block);
+    return block;
   }
 
   function transformed(text, how) {

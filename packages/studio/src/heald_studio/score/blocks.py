@@ -52,7 +52,7 @@ def find_blocks(texts: Sequence[TextBlock], pixels: Pixels) -> list[Block]:
         area = _covered_pixels(text, pixels)
         if words and area is not None and (colour := _visible_colour(text, area)) is not None:
             lines.append(Block(words, text.x, text.y, text.w, text.h, colour, bold=text.bold, italic=text.italic))
-    return _join_paragraphs(_join_runs(sorted(lines, key=lambda line: (line.y, line.x))))
+    return _join_paragraphs(_join_runs(lines))
 
 
 def join_blocks(first: Block, second: Block) -> Block:
@@ -119,7 +119,7 @@ def _visible_colour(text: TextBlock, area: Pixels) -> Colour | None:
 def _join_runs(lines: Sequence[Block]) -> list[Block]:
     """Join the words of a row that are a space apart, as they are read from a picture, whatever elements they are."""
     rows: list[Block] = []
-    for line in sorted(lines, key=lambda line: line.x):
+    for line in sorted(lines, key=lambda line: (line.x, line.y)):
         before = next((number for number, row in enumerate(rows) if _continues_row(row, line)), None)
         if before is None:
             rows.append(line)
