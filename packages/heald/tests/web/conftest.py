@@ -4,20 +4,13 @@ All tests of a process share one server. A test that begins with a request or a 
 stays open from test to test; one that needs an untouched browser uses `first_visit`.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from page_support import BUILT, HOST, OpenPage, Visit, empty_server, visiting
+from page_support import OpenPage, Visit, empty_server, serving, visiting
 from playwright.async_api import Browser
-
-PIECE = "96"
-"""Characters in a delta of the quick models: with 12 of them a page is built with twice the processor time."""
 
 
 @pytest.fixture(scope="session")
@@ -41,16 +34,8 @@ def fresh_workspace(workspace: Path) -> Path:
 @pytest.fixture(scope="session")
 def address(workspace: Path) -> Generator[str]:
     """Where the server is, with its token."""
-    if not BUILT.is_file():
-        pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
-    data = workspace.parent / "data"
-    command = [sys.executable, str(HOST), "--data", str(data), "--workspace", str(workspace), "--piece", PIECE]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"HEALD_TOKEN": "t" * 32}) as server:
-        assert server.stdout is not None
-        ready = json.loads(server.stdout.readline())
-        yield f"{ready['url']}/#token={'t' * 32}"
-        server.terminate()
-        server.wait(20)
+    with serving(workspace, workspace.parent / "data") as address:
+        yield address
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -2,12 +2,17 @@
 
 import asyncio
 import json
+import os
 import re
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import aiohttp
+import pytest
 from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
 
 from repository import ROOT
@@ -17,6 +22,8 @@ BUILT = ROOT / "packages" / "server" / "src" / "heald_server" / "page" / "built"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LONG = 120_000
 """Milliseconds that anything may take on a slow machine."""
+PIECE = "96"
+"""Characters in a delta of the quick models: with 12 of them a page is built with twice the processor time."""
 SIZE: ViewportSize = {"width": 1280, "height": 800}
 TRANSITIONS = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
     Promise.allSettled(
@@ -154,6 +161,20 @@ class Visit:
         ]
 
 
+@contextmanager
+def serving(workspace: Path, data: Path) -> Generator[str]:
+    """Start a server with a folder to work in. Yields where its page is, with its token."""
+    if not BUILT.is_file():
+        pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
+    command = [sys.executable, str(HOST), "--data", str(data), "--workspace", str(workspace), "--piece", PIECE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"HEALD_TOKEN": "t" * 32}) as server:
+        assert server.stdout is not None
+        ready = json.loads(server.stdout.readline())
+        yield f"{ready['url']}/#token={'t' * 32}"
+        server.terminate()
+        server.wait(20)
+
+
 @asynccontextmanager
 async def visiting(
     chrome: Browser, address: str, *, motion: Literal["no-preference", "reduce"] = "no-preference"
@@ -184,32 +205,36 @@ class OpenPage:
         if self._visit is None:
             self._visit = await self._stack.enter_async_context(visiting(self._chrome, self._address, motion="reduce"))
         else:
-            await self._visit.page.evaluate("location.hash = '#/'")
-            await expect(self._visit.page.get_by_label("What to build")).to_be_visible()
+            async with asyncio.timeout(LONG / 1000):
+                await self._visit.page.evaluate("location.hash = '#/'")
+                await expect(self._visit.page.get_by_label("What to build")).to_be_visible()
         self._visit.forget()
         return self._visit
 
     async def clear(self) -> bool:
         """Remove what a test left in the browser and on the server. False: that failed, and the page is of no use."""
         assert self._visit is not None
-        page = self._visit.page
         try:
-            for other in page.context.pages:
-                if other is not page:
-                    await other.close()
-            await page.unroute_all()
-            await page.set_viewport_size(SIZE)
-            await page.emulate_media(color_scheme="light", reduced_motion="reduce")
-            await page.evaluate("location.hash = '#/sessions'")
-            await expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
-            await page.evaluate(f"localStorage.clear(); sessionStorage.clear(); {TOUR_SEEN}")
-            await empty_server(self._address)
-            await page.get_by_label("Search projects and sessions").fill("")
-            await page.evaluate("location.hash = '#/'")  # asks for the list once more
-            await expect(page.get_by_role("list", name="Recent")).to_contain_text("Nothing here yet.")
-        except (AssertionError, Error):
+            async with asyncio.timeout(LONG / 1000):  # a script waits for ever where the page is busy for ever
+                await self._clear(self._visit.page)
+        except (AssertionError, Error, TimeoutError):
             return False
         return True
+
+    async def _clear(self, page: Page) -> None:
+        for other in page.context.pages:
+            if other is not page:
+                await other.close()
+        await page.unroute_all()
+        await page.set_viewport_size(SIZE)
+        await page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        await page.evaluate("location.hash = '#/sessions'")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
+        await page.evaluate(f"localStorage.clear(); sessionStorage.clear(); {TOUR_SEEN}")
+        await empty_server(self._address)
+        await page.get_by_label("Search projects and sessions").fill("")
+        await page.evaluate("location.hash = '#/'")  # asks for the list once more
+        await expect(page.get_by_role("list", name="Recent")).to_contain_text("Nothing here yet.")
 
     async def close(self) -> None:
         """Close it. The next test opens another."""

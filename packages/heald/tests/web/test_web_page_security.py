@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest_asyncio
-from page_support import Visit, empty_server, visiting
+from page_support import Visit, serving, visiting
 from playwright.async_api import Browser, expect
 
 from heald_studio.browser.find_chromium import find_chromium
@@ -102,17 +103,20 @@ async def test_a_page_cannot_escape_its_frame(first_visit: Visit, sink: Sink) ->
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def isolated_visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
+async def isolated_visit(tmp_path: Path, chrome: Browser) -> AsyncGenerator[Visit]:
     """A person whose browser has a process for each preview, as all have that people use.
 
-    The shell does that only when it is asked to. The other tests do without it: such processes cost time."""
+    The shell does that only when it is asked to. The other tests do without it: such processes cost time. So this one
+    has a server of its own: the start of the page that is open in the shared browser would run its projects as well."""
     browser = await chrome.browser_type.launch(
         executable_path=str(find_chromium()), args=["--no-sandbox", "--site-per-process"]
     )
-    async with visiting(browser, address) as visit:
-        yield visit
-    await asyncio.wait_for(browser.close(), 20)
-    await empty_server(address)
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    with serving(workspace, tmp_path / "data") as address:
+        async with visiting(browser, address) as visit:
+            yield visit
+        await asyncio.wait_for(browser.close(), 20)
 
 
 async def test_a_page_that_never_ends_does_not_stop_ours(isolated_visit: Visit) -> None:

@@ -118,14 +118,23 @@ def _visible_colour(text: TextBlock, area: Pixels) -> Colour | None:
 
 def _join_runs(lines: Sequence[Block]) -> list[Block]:
     """Join the words of a row that are a space apart, as they are read from a picture, whatever elements they are."""
+    ended: list[Block] = []
     rows: list[Block] = []
+    """Those that a line can still continue, from left to right."""
     for line in sorted(lines, key=lambda line: (line.x, line.y)):
+        ended += [row for row in rows if _ends_before(row, line)]
+        rows = [row for row in rows if not _ends_before(row, line)]
         before = next((number for number, row in enumerate(rows) if _continues_row(row, line)), None)
         if before is None:
             rows.append(line)
         else:
             rows[before] = msgspec.structs.replace(join_blocks(rows[before], line), lines=1)
-    return sorted(rows, key=lambda row: (row.y, row.x))
+    return sorted(ended + rows, key=lambda row: (row.y, row.x))
+
+
+def _ends_before(row: Block, line: Block) -> bool:
+    """Whether the row ends too far to the left for the line, however large both are."""
+    return line.x - row.x - row.w > _RUN_GAP[1] * row.h
 
 
 def _continues_row(row: Block, line: Block) -> bool:
