@@ -47,6 +47,10 @@ class _McpFile(msgspec.Struct, frozen=True):
     servers: dict[str, msgspec.Raw] = msgspec.field(name="mcpServers", default_factory=dict[str, msgspec.Raw])
 
 
+_entries = msgspec.json.Decoder(_Entry)
+_files = msgspec.json.Decoder(_McpFile)
+
+
 class ConfiguredServer(msgspec.Struct, frozen=True):
     """An MCP server as it is written, and the place where."""
 
@@ -98,10 +102,7 @@ def parse_mcp_file(path: Path, content: bytes) -> list[ConfiguredServer]:
     """The servers of a `.mcp.json`. Raises ConfigurationError if it cannot be read."""
     place = display_path(path)
     try:
-        entries = {
-            name: msgspec.json.decode(raw, type=_Entry)
-            for name, raw in msgspec.json.decode(content, type=_McpFile).servers.items()
-        }
+        entries = {name: _entries.decode(raw) for name, raw in _files.decode(content).servers.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{place} cannot be read: {error}.") from None
     servers: list[ConfiguredServer] = []

@@ -12,6 +12,7 @@ from heald.core.json import JsonObject, as_object, loads
 from heald.core.old_event_fields import rename_old_fields
 from heald.core.payload import Layer, Payload
 from heald.core.server_tool_events import ServerToolPayload
+from heald.core.typed_decoder import build_decoder
 
 
 class EventHead(msgspec.Struct, frozen=True, gc=False):
@@ -114,7 +115,7 @@ _envelopes = msgspec.json.Decoder(_Envelope)
 
 @cache
 def _payload_decoder(kind: type[Payload]) -> "msgspec.json.Decoder[Payload]":
-    return msgspec.json.Decoder(kind)
+    return build_decoder(kind)
 
 
 def decode_event(line: bytes | str) -> Event:

@@ -12,6 +12,7 @@ import msgspec
 from heald.core.json import JsonObject, decode
 from heald.core.payload import StreamPayload
 from heald.core.short_text import quote
+from heald.core.typed_decoder import build_decoder
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
@@ -254,7 +255,7 @@ def tool_results(results: list[ToolResult]) -> Message:
 
 @cache
 def _message_decoder() -> msgspec.json.Decoder[list[Message]]:
-    return msgspec.json.Decoder(list[Message])
+    return build_decoder(list[Message])
 
 
 def decode_messages(data: bytes) -> list[Message]:

@@ -36,6 +36,9 @@ class _KeyFile(msgspec.Struct, frozen=True, omit_defaults=True):
         return _KeyFile(plain, {stored: text for stored, text in self.encrypted.items() if stored != name})
 
 
+_key_files = msgspec.json.Decoder(_KeyFile)
+
+
 def key_file_path() -> Path:
     return config_home() / "credentials.json"
 
@@ -95,7 +98,7 @@ def _read_file() -> _KeyFile:
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigurationError(f"Other users may read the keys in {display_path(path)}; run `chmod 600` on it.")
     try:
-        return msgspec.json.decode(content, type=_KeyFile)
+        return _key_files.decode(content)
     except msgspec.DecodeError:
         raise ConfigurationError(
             f"{display_path(path)} is not a valid file of keys; delete it, and store the keys again."

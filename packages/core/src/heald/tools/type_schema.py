@@ -6,6 +6,7 @@ import msgspec
 
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject, as_list, as_object
+from heald.core.typed_decoder import build_decoder
 
 
 class TypeSchema:
@@ -15,6 +16,7 @@ class TypeSchema:
         self.kind = kind
         try:
             schema = msgspec.json.schema(kind, schema_hook=_foreign_schema)
+            build_decoder(kind)  # agents in several threads may share a tool
         except (TypeError, ValueError, NotImplementedError) as error:
             raise ConfigurationError(f"{where} has a type that JSON cannot carry: {_first_line(error)}.") from None
         self.schema = inline_references(schema)

@@ -190,6 +190,9 @@ class _ImportAddresses(msgspec.Struct, frozen=True):
     imports: dict[str, str] = {}
 
 
+_import_maps = msgspec.json.Decoder(_ImportAddresses)
+
+
 class _OfflinePage(MarkupRewriter):
     def __init__(self, path: str, page: str, preview: ProjectPreview, vendor: _Vendor, files: Files, css: str) -> None:
         super().__init__(page)
@@ -271,7 +274,7 @@ class _OfflinePage(MarkupRewriter):
 
     def _import_map(self, text: str) -> str:
         try:
-            imports = msgspec.json.decode(text, type=_ImportAddresses).imports
+            imports = _import_maps.decode(text).imports
         except (msgspec.DecodeError, ValueError):
             return f'<script type="importmap">{text}</script>'
         for name, address in imports.items():

@@ -60,6 +60,9 @@ class _ImportMap(msgspec.Struct, frozen=True):
     imports: dict[str, str] = {}
 
 
+_import_maps = msgspec.json.Decoder(_ImportMap)
+
+
 class _SinglePage(MarkupRewriter):
     def __init__(self, page: str, preview: ProjectPreview, files: Mapping[str, str | bytes], path: str) -> None:
         super().__init__(page)
@@ -152,7 +155,7 @@ class _SinglePage(MarkupRewriter):
 
     def _import_map(self, text: str) -> None:
         try:
-            imports = msgspec.json.decode(text, type=_ImportMap).imports
+            imports = _import_maps.decode(text).imports
         except (msgspec.DecodeError, ValueError):
             return
         for name, address in imports.items():

@@ -29,6 +29,9 @@ class StoredSignIn(msgspec.Struct, frozen=True, omit_defaults=True):
     """The description of the protected server."""
 
 
+_stored = msgspec.json.Decoder(StoredSignIn)
+
+
 class TokenStore:
     """Reads and writes what is stored for one URL."""
 
@@ -40,7 +43,7 @@ class TokenStore:
         for text in (self._read_keyring(), self._read_file()):
             if text:
                 with suppress(msgspec.DecodeError):
-                    return msgspec.json.decode(text, type=StoredSignIn)
+                    return _stored.decode(text)
         return StoredSignIn()
 
     def write(self, stored: StoredSignIn) -> None:
