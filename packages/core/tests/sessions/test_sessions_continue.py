@@ -302,6 +302,30 @@ async def test_a_call_of_a_client_takes_its_late_result() -> None:
     assert [e.data.text for e in log if isinstance(e.data, ToolResult) and e.data.name == "locate"] == ["late"]
 
 
+async def started_call_store() -> MemoryStore:
+    """A call for a client had started, and the process ended before the log had that a client was asked."""
+    log = await rich_log()
+    (call,) = (event.data.id for event in log if isinstance(event.data, ClientToolRequested))
+    started = next(n for n, event in enumerate(log) if isinstance(event.data, ToolExecuting) and event.data.id == call)
+    return await stored(whole(log[: started + 1]))
+
+
+async def test_a_client_is_asked_if_the_log_does_not_have_that_it_was() -> None:
+    done = await finish(await started_call_store())
+    assert check_log(done) == []
+    assert [result.text for result in all_of(done, ToolResult) if result.name == "locate"] == ["here"]
+
+
+async def test_a_call_that_no_client_was_asked_for_is_closed_with_its_exchange() -> None:
+    store = await started_call_store()
+    async with asyncio.timeout(60):
+        session = await open_it(store, after_crash="close")
+    await session.close()
+    done = await log_of(store, SESSION)
+    assert check_log(done) == []
+    assert [result.status for result in all_of(done, ToolResult) if result.name == "locate"] == ["interrupted"]
+
+
 async def test_a_call_of_a_tool_that_no_client_offers_any_more_is_interrupted() -> None:
     store = await waiting_store(ClientToolRequested)
     session = await Session.open(

@@ -55,7 +55,7 @@ def _ready(runtime: ToolRuntime, call: UnfinishedCall) -> tuple[PlannedCall, Unf
     """Return the call as it was allowed, if it may be repeated."""
     asked = call.call if call.input is None else msgspec.structs.replace(call.call, input=call.input)
     planned = runtime.plan(asked)
-    if isinstance(planned, ToolFault) or not planned.tool.idempotent:
+    if isinstance(planned, ToolFault) or not planned.tool.idempotent or planned.tool.on_client:
         return None
     verdict = runtime.decide(planned).verdict
     if verdict == "deny":

@@ -106,4 +106,7 @@ def client_tool(definition: ToolDefinition, timeout: float = CLIENT_TOOL_TIMEOUT
             raise ToolFault("No client can be asked to run this call.")
         return await context.host.client_calls.request(context.call, arguments, timeout, context.emit)
 
-    return Tool(definition=definition, run=run, effect="none", timeout=timeout + _MARGIN, on_client=True)
+    # The client is asked by an event of its own: without it, a call that had started may be started again.
+    return Tool(
+        definition=definition, run=run, effect="none", idempotent=True, timeout=timeout + _MARGIN, on_client=True
+    )
