@@ -15,6 +15,7 @@ from heald_server.http.errors import ApiError
 from heald_server.http.operations import ApiCall, Operation
 from heald_server.routes.fields import Body, Empty, Name
 from heald_server.routes.paths import SESSION
+from heald_server.stored_answer import storing_answer
 
 
 class ToolResultBody(Body, frozen=True, kw_only=True):
@@ -44,11 +45,12 @@ async def parse_client_tools(tools: Sequence[object]) -> list[ToolDefinition]:
 async def submit_tool_result(
     context: ServerContext, info: SessionInfo, call_id: str, content: object, is_error: bool = False
 ) -> None:
-    """Give a waiting call its result."""
+    """Give a waiting call its result. Returns once it is stored."""
     async with context.open_sessions.use_running(info) as session:
         if session is None:
             raise ApiError("conflict", f"The call {call_id[:100]!r} does not wait for a result: its exchange is over.")
-        session.send_tool_result(call_id, content, is_error)
+        async with storing_answer(session, ["tool_result"], call_id):
+            session.send_tool_result(call_id, content, is_error)
 
 
 async def _send_result(call: ApiCall) -> Empty:

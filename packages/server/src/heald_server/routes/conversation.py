@@ -27,6 +27,7 @@ from heald_server.routes.fields import Empty
 from heald_server.routes.paths import SESSION
 from heald_server.routes.submission import Submission, read_message
 from heald_server.start_exchange import Accepted, Cancelled, cancel_exchange, pass_on, start_exchange
+from heald_server.stored_answer import storing_answer
 
 
 async def submit_message(context: ServerContext, info: SessionInfo, submission: Submission) -> Accepted:
@@ -61,23 +62,26 @@ async def _read_output_schema(schema: JsonObject | None) -> SchemaShape | None:
 async def resolve_approval(
     context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody, by: str
 ) -> None:
-    """Decide on a waiting call. `by` is the name of the caller, for the log."""
+    """Decide on a waiting call. Returns once that is stored. `by` is the name of the caller, for the log."""
     async with context.open_sessions.use_running(info) as session:
         if session is None:
             raise _nothing_waits()
-        if decision.decision == "deny":
-            session.deny(approval, decision.reason, by=by)
-        else:
-            session.approve(
-                approval, arguments=decision.arguments, always=decision.always, digest=decision.digest, by=by
-            )
+        async with storing_answer(session, ["approval_resolved"], approval):
+            if decision.decision == "deny":
+                session.deny(approval, decision.reason, by=by)
+            else:
+                session.approve(
+                    approval, arguments=decision.arguments, always=decision.always, digest=decision.digest, by=by
+                )
 
 
 async def answer_question(context: ServerContext, info: SessionInfo, question: str, text: str) -> None:
+    """Answer a question. Returns once that is stored."""
     async with context.open_sessions.use_running(info) as session:
         if session is None:
             raise _nothing_waits()
-        session.answer(question, text)
+        async with storing_answer(session, ["question_answered"], question):
+            session.answer(question, text)
 
 
 def _nothing_waits() -> ApiError:
