@@ -32,6 +32,8 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const position = useRef(0);
+  /** The position of the end when it was last measured. */
+  const end = useRef(0);
   const height = useRef(800);
   const offsets = useMemo(() => new Offsets(estimate), [estimate]);
   const [, rerender] = useReducer((count: number) => count + 1, 0);
@@ -54,7 +56,10 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
         else if (element !== content.current) changed = measured(offsets, element) || changed;
       }
       const view = box.current;
-      if (view !== null && atEnd.current) view.scrollTop = view.scrollHeight;
+      if (view !== null) {
+        end.current = view.scrollHeight - view.clientHeight;
+        if (atEnd.current) view.scrollTop = view.scrollHeight;
+      }
       if (atEnd.current ? isStale.current() : changed) rerender();
     });
   }, [offsets]);
@@ -115,7 +120,9 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
       aria-busy={busy}
       onScroll={(event) => {
         const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
-        const near = scrollHeight - scrollTop - clientHeight < NEAR;
+        // Who goes down to the end reaches it, though more was added below in the moment before this is called.
+        const reached = scrollTop > position.current ? Math.min(end.current, scrollHeight - clientHeight) : scrollHeight - clientHeight;
+        const near = reached - scrollTop < NEAR;
         // Who does not go up stays at the end, though more was added below before the browser told of our own scrolling.
         atEnd.current = near || (atEnd.current && scrollTop >= position.current - 1);
         position.current = scrollTop;

@@ -30,15 +30,16 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nodes are forke
 
 SCENARIOS = ("text", "read", "command", "approval", "queue", "studio")
 FIRST = {
-    "append.before": 3,
+    "append.before": 2,
     "append.between": 1,
     "append.commit": 1,
-    "append.after": 3,
-    "release.after": 3,
+    "append.after": 2,
+    "release.after": 2,
     "tool.before": 1,
     "tool.after": 1,
 }
-"""At which passage the first node dies."""
+"""At which passage the first node dies. A short answer may be two appends on a busy machine: its request, and the
+rest."""
 SECOND = ("lease.taken", "recovery.before", "recovery.after")
 """Where the second node dies, after the first one died in the middle of the work."""
 WITHOUT_CALLS = ("text", "queue")
@@ -51,7 +52,7 @@ def faults() -> Iterator[tuple[str, str, str]]:
             if not (point.startswith("tool.") and scenario in WITHOUT_CALLS):
                 yield f"{scenario}_{point}", f"{point}:{number}", ""
         for point in SECOND:
-            yield f"{scenario}_{point}", "append.after:3", point
+            yield f"{scenario}_{point}", "append.after:2", point
     yield "studio_first.lease.taken", "lease.taken", ""  # its request is known from the project alone
 
 

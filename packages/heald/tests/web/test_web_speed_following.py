@@ -8,6 +8,13 @@ from playwright.async_api import expect
 BELOW = "log => log.scrollHeight - log.scrollTop - log.clientHeight"
 """Pixels of the conversation that lie below what is seen."""
 NEAR = 60
+DOWN_AND_MORE = """log => {
+    log.scrollTop = log.scrollHeight
+    const more = document.createElement("div")
+    more.style.height = "200px"
+    log.firstElementChild.append(more)
+}"""
+"""Go down to the end, and add more before the page can notice."""
 
 
 async def _until(visit: Visit, condition: str) -> None:
@@ -30,7 +37,7 @@ async def test_the_end_is_followed_and_a_long_conversation_opens_there(visit: Vi
     await expect(log).not_to_have_attribute("data-seq", seen or "")
     await visit.page.wait_for_timeout(300)
     assert await log.evaluate("log => log.scrollTop") < 200
-    await log.evaluate("log => log.scrollTop = log.scrollHeight")
+    await log.evaluate(DOWN_AND_MORE)
     await visit.done()
     await _until(visit, f"{BELOW} < {NEAR}")
     assert (await log.inner_text()).count("word") >= 4000
