@@ -77,3 +77,24 @@ async def test_what_is_accepted_is_stored(
         stored = await server.log(session)
         assert any(isinstance(event.data, payload) for event in stored), stored[-1].type
         await server.ended(session, exchange)
+
+
+async def test_a_decision_on_a_call_of_a_sub_agent_is_stored_too(slow_commits: None, tmp_path: Path) -> None:
+    write = S.call("create_file", path="made.txt", content="one\n")
+    helper = heald.Agent(S([[write], "Written."]), tools=["files"], permissions="ask").as_tool("helper", "Helps.")
+    (tmp_path / "work").mkdir()
+    options: dict[str, Any] = {"tools": {"helper": helper}, "workspaces": {"work": str(tmp_path / "work")}}
+    async with served(tmp_path, lambda: S([[S.call("helper", prompt="Write it.")], "Done."]), **options) as server:
+        session = await server.session(workspace="work", tools=["helper"], permissions="ask")
+        exchange = (await server.send(session))["exchange"]
+        for asked in ("helper", "create_file"):
+            waiting = await until_pending(server, session, "approvals")
+            assert waiting["name"] == asked
+            url = f"/sessions/{session}/approvals/{waiting['approval']}"
+            async with server.client.post(url, json={"decision": "approve"}) as answer:
+                assert answer.status == 200, await answer.text()
+        async with server.client.get(f"/sessions/{session}/delegates") as answer:
+            (delegate,) = (await answer.json())["delegates"]
+        stored = await server.log(delegate["session"])
+        assert any(isinstance(event.data, ApprovalResolved) for event in stored), stored[-1].type
+        await server.ended(session, exchange)
