@@ -106,20 +106,27 @@ class ChatConsole:
         self.screen.buffer.on_text_changed += self._on_typed
         loop = asyncio.get_running_loop()
         connecting = loop.call_later(_CONNECT_AFTER, self.chat.session.connect_early)
-        tasks = [
+        own = [
             loop.create_task(self._refresh(), name="heald-chat-refresh"),
             loop.create_task(self._process_requests(), name="heald-chat-requests"),
         ]
+        for task in own:
+            task.add_done_callback(
+                lambda _: self.quit()
+            )  # without one of them the chat would look alive and do nothing
         loop.add_signal_handler(signal.SIGTERM, self.quit)
         try:
             await self.screen.run()
         finally:
             connecting.cancel()
-            tasks += [self._clipboard] if self._clipboard is not None else []
+            tasks = own + ([self._clipboard] if self._clipboard is not None else [])
             tasks += [self.goal.task] if self.goal is not None and self.goal.task is not None else []
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+        for task in own:
+            if not task.cancelled():
+                task.result()
 
     def _on_typed(self, _: object) -> None:
         """Connect to the model while a request is typed, if the last connection was closed meanwhile."""

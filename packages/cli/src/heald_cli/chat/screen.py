@@ -136,7 +136,7 @@ class ChatScreen:
         self._output.flush()
         self._since_mark += len(rows)
         if is_running:
-            self._app.invalidate()
+            self._redraw()
 
     def mark(self) -> None:
         """Remember this place for `erase_to_mark`."""
@@ -156,15 +156,19 @@ class ChatScreen:
         self._output.write_raw(f"\x1b[{rows}A\r\x1b[J")
         self._output.flush()
         if is_running:
-            self._app.invalidate()
+            self._redraw()
         return True
 
     def refresh(self) -> None:
         """Draw the part below, if it has changed."""
         now = (*self.tail, self.status, self.footer)
         if now != self._shown:
-            self._shown = now
-            self._app.invalidate()
+            self._redraw()
+
+    def _redraw(self) -> None:
+        """Draw the part below as it is now: also what is drawn beside other output counts as shown."""
+        self._shown = (*self.tail, self.status, self.footer)
+        self._app.invalidate()
 
     def clear(self) -> None:
         self._app.renderer.clear()
