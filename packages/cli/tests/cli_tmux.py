@@ -69,11 +69,11 @@ class Tmux:
         self._tmux("set-buffer", "--", text)
         self._tmux("paste-buffer", "-p")
 
-    def kill_program(self) -> None:
-        """End the program at once, as `kill -9` does. The terminal stays."""
+    def kill_program(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Send the program a signal; else end it at once, as `kill -9` does. The terminal stays."""
         shell = self._tmux("list-panes", "-F", "#{pane_pid}").strip()
         for child in Path(f"/proc/{shell}/task/{shell}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+            os.kill(int(child), number)
 
     async def enter(self, text: str) -> None:
         """Type a line and send it, as a person would: not in one burst."""

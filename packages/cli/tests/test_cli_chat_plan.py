@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,25 @@ async def test_a_subagent_has_lines_of_its_own(tmp_path: Path) -> None:
         await terminal.enter("Is anybody up there?")
         screen = await terminal.shows("The attic is empty.", "↳ ✓ look", "↳ Look at the attic: completed", "✓ helper")
         assert "› Look at the attic" not in screen, "a subagent's request is none of the person"
+
+
+async def test_what_runs_in_the_background_ends_with_the_terminal(tmp_path: Path) -> None:
+    def answer(request: Any) -> Reply:
+        if request.body["messages"][-1]["role"] == "tool":
+            return wire_reply("chat", text="It runs.")
+        arguments = {"command": "echo runs as $$; exec sleep 754", "background": True}
+        return wire_reply("chat", calls=[ToolCall(id="b", name="run_command", input=arguments)])
+
+    async with ScriptedServer(answer) as server, chat(server, tmp_path, "--unsandboxed") as terminal:
+        await terminal.shows("heald with m")
+        await terminal.enter("Start it")
+        screen = await terminal.shows("It runs.", ") runs as ")
+        process = Path("/proc") / screen.rpartition(") runs as ")[2].split()[0]
+        assert process.exists()
+        terminal.kill_program(signal.SIGHUP)
+        async with asyncio.timeout(60):
+            while process.exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
 
 
 async def test_a_background_command_is_followed(tmp_path: Path) -> None:

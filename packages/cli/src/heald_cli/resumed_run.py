@@ -1,10 +1,7 @@
 """`heald run --resume`: runs one prompt in the last conversation of a folder, or in a stored one, and exits."""
 
 import argparse
-import asyncio
-import signal
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -23,6 +20,7 @@ from heald.sessions.settings import SessionSettings
 from heald.tools.shell.sandbox import Sandbox
 from heald_cli.chat.modes import find_mode
 from heald_cli.chat.session import ChatSession
+from heald_cli.end_signals import call_at_end
 from heald_cli.folder_extras import ExtrasCollector
 from heald_cli.model_choice import default_model
 from heald_cli.new_session_settings import new_session_settings
@@ -89,8 +87,7 @@ async def _ask(
     guard = OutputGuard(show, session.cancel)
     session.subscribe(guard)
     session.answer_with(on_approval=ask_approval, on_question=ask_question)
-    with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, session.cancel, "It was terminated.")
+    call_at_end(session.cancel, "It was terminated.")
     question, faults = await complete_question(question, own_tools)
     for fault in faults:
         print_note(fault)

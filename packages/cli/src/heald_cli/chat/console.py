@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import logging
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -33,6 +32,7 @@ from heald_cli.chat.planning import plan_request
 from heald_cli.chat.screen import ChatScreen
 from heald_cli.chat.session import ChatSession
 from heald_cli.chat.work_commands import describe_job, run_shell_line
+from heald_cli.end_signals import call_at_end
 from heald_cli.mcp_input import attach_resources, complete_resource
 from heald_cli.questions import TERMINAL
 from heald_cli.transcript import Transcript
@@ -114,7 +114,7 @@ class ChatConsole:
             task.add_done_callback(
                 lambda _: self.quit()
             )  # without one of them the chat would look alive and do nothing
-        loop.add_signal_handler(signal.SIGTERM, self.quit)
+        call_at_end(self.quit)
         try:
             await self.screen.run()
         finally:

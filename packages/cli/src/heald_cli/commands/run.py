@@ -3,10 +3,9 @@
 import argparse
 import asyncio
 import base64
-import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from heald.core.errors import ConfigurationError
 from heald.core.media import describe_picture_fault, picture_type
 from heald.core.messages import Image, Message, Text, user_message
 from heald_cli.console_printer import ConsolePrinter
+from heald_cli.end_signals import call_at_end
 from heald_cli.json_printer import JsonPrinter
 from heald_cli.model_choice import default_model, no_model_error
 from heald_cli.output_guard import OutputGuard
@@ -251,8 +251,7 @@ async def _hide_in_attachments(agent: Agent, question: Message) -> Message:
 
 async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
     async with _refreshed(show), agent:
-        with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
+        call_at_end(agent.cancel, "It was terminated.")
         return await agent.run(question)
 
 
