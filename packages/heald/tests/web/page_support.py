@@ -55,8 +55,9 @@ class Visit:
         """Parts of what the console may say in this test."""
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(part in message.text for part in self.expected):
-            self.problems.append(message.text)
+        text = f"{message.text} ({message.location['url']})"
+        if message.type == "error" and not any(part in text for part in self.expected):
+            self.problems.append(text)
 
     async def open(self) -> None:
         await self.page.goto(self.address)
