@@ -28,6 +28,8 @@ interface Command {
   reject: (error: AgentXError) => void;
 }
 
+/** Milliseconds that `close` waits for replies at most. */
+const CLOSING = 5000;
 const FIRST_DELAY = 100;
 const LONGEST_DELAY = 5000;
 const FINAL: Record<number, [string, string]> = {
@@ -46,6 +48,7 @@ export class WebSocketDriver {
   private numbers = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private ended: AgentXError | null = null;
+  private closing = false;
 
   constructor(private readonly options: DriverOptions) {
     this.connect();
@@ -54,6 +57,7 @@ export class WebSocketDriver {
   /** Send a command and wait for its reply. It is sent a second time if the connection breaks before the reply. */
   request(frame: Record<string, unknown>): Promise<Record<string, unknown>> {
     if (this.ended !== null) return Promise.reject(this.ended);
+    if (this.closing) return Promise.reject(closed());
     this.numbers += 1;
     const id = `cmd_${this.numbers}`;
     return new Promise((resolve, reject) => {
@@ -63,8 +67,13 @@ export class WebSocketDriver {
     });
   }
 
+  /** No event arrives any more. Replies to what was sent do: the server has it. */
   close(): void {
-    this.end(new AgentXError("closed", "This client was closed."), false);
+    if (this.ended !== null || this.closing) return;
+    this.closing = true;
+    clearTimeout(this.timer);
+    if (this.socket?.readyState !== 1 || this.commands.size === 0) return this.end(closed(), false);
+    this.timer = setTimeout(() => this.end(closed(), false), CLOSING);
   }
 
   private connect(): void {
@@ -112,6 +121,7 @@ export class WebSocketDriver {
 
   private lost(code: number): void {
     this.socket = null;
+    if (this.closing) return this.end(closed(), false);
     const final = FINAL[code];
     if (final !== undefined) return this.end(new AgentXError(...final));
     const delay = this.tries === 0 ? 0 : Math.min(FIRST_DELAY * 2 ** (this.tries - 1), LONGEST_DELAY);
@@ -138,12 +148,17 @@ export class WebSocketDriver {
 
   private receive(frame: Record<string, unknown>): void {
     if (typeof frame["uuid"] === "string") {
-      this.event(frame["uuid"], frame);
+      if (!this.closing) this.event(frame["uuid"], frame);
       return;
     }
     const command = this.commands.get(String(frame["id"]));
     if (command === undefined) return;
     this.commands.delete(String(frame["id"]));
+    this.answer(command, frame);
+    if (this.closing && this.commands.size === 0) this.end(closed(), false);
+  }
+
+  private answer(command: Command, frame: Record<string, unknown>): void {
     if (frame["type"] === "reply") {
       command.resolve((frame["result"] ?? {}) as Record<string, unknown>);
       return;
@@ -164,4 +179,8 @@ export class WebSocketDriver {
     delete frame["seq"];
     if (isNew) this.options.onEvent(frame as unknown as AgentEvent);
   }
+}
+
+function closed(): AgentXError {
+  return new AgentXError("closed", "This client was closed.");
 }

@@ -91,6 +91,27 @@ agent.close();
 """
 
 
+LATE_REPLIES = """
+import { connect } from "@heald/agentx";
+
+class Late extends WebSocket {
+  set onmessage(handler: any) {
+    super.onmessage = (message: MessageEvent) => {
+      if (JSON.parse(message.data).type === "reply") setTimeout(() => handler(message), 300);
+      else handler(message);
+    };
+  }
+}
+const [url, token] = process.argv.slice(2) as [string, string];
+const agent = await connect({ url, token, WebSocket: Late as any });
+const done = new Promise<void>((resolve) => agent.react({ onExchangeResponse: () => resolve() }));
+const sent = agent.send("Hello.");
+await done;
+agent.close();
+console.log(JSON.stringify((await sent).startsWith("ex_")));
+"""
+
+
 def _made_async(handlers: str) -> str:
     """Methods of the document as a class. They wait, which only asynchronous methods may."""
     return (
@@ -104,6 +125,15 @@ async def _play(folder: Path, url: str, script: str) -> list[Any]:
     place = await asyncio.to_thread(workplace, folder / "node")
     (place / "script.ts").write_text(NODE % script)
     return await run_node(await asyncio.to_thread(bundle, place, "script.ts", "node"), url, TOKEN)
+
+
+async def test_what_was_sent_before_a_client_is_closed_is_answered(tmp_path: Path) -> None:
+    """Everything a message leads to may arrive before the reply to it."""
+    place = await asyncio.to_thread(workplace, tmp_path / "node")
+    (place / "script.ts").write_text(LATE_REPLIES)
+    script = await asyncio.to_thread(bundle, place, "script.ts", "node")
+    async with served(tmp_path, "Hello.") as server:
+        assert await run_node(script, server.url, TOKEN) == [True]
 
 
 def test_every_event_has_a_type() -> None:
