@@ -87,6 +87,21 @@ def test_all_but_the_last_place_of_a_breadcrumb_are_links() -> None:
     assert "nine / month" not in _links(seen(*_top(), text(80, 240, "nine / month", 13)))
 
 
+def test_the_places_of_a_breadcrumb_may_have_triangles_between_them() -> None:
+    line = text(80, 100, "Home ▶ Deck ▶ Ropes", 13)
+    assert {"Home", "Deck"} <= _links(seen(*_top()[:4], line, text(80, 140, "Mooring lines", 36, 700)))
+    words = [text(80, 100, "Home", 13), text(130, 100, "▶", 13), text(160, 100, "Deck", 13)]
+    found = _links(seen(*_top()[:4], *words, text(80, 140, "Mooring lines", 36, 700)))
+    assert "Home" in found
+    assert "Deck" not in found
+
+
+def test_a_menu_above_a_title_is_no_name_of_its_category() -> None:
+    line = text(80, 100, "Blinds | Shutters | Sails", 14)
+    page = seen(*_top()[:1], line, text(80, 130, "Mooring lines", 36, 700), text(80, 200, LONG.format(1)))
+    assert {"Blinds", "Shutters", "Sails"} <= _links(page)
+
+
 def test_the_last_place_after_home_may_have_any_title() -> None:
     words = "Home > Ropes and knots of the northern harbours, with splices: 1820-1890"
     assert "Home" in _links(seen(*_top()[:4], text(80, 100, words, 13), text(80, 140, "Mooring lines", 36, 700)))

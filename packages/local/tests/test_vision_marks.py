@@ -67,6 +67,21 @@ def test_a_tick_box_before_a_text_is_no_part_of_it(is_detected: bool) -> None:
     assert [mark.rect for mark, _ in split[1:]] == ([] if is_detected else [Rect(20, 20, 14, 14)])
 
 
+def test_an_underlined_text_behind_the_dot_of_a_list_is_underlined() -> None:
+    paper = Paper(300, 60)
+    paper.pen.ellipse((20, 23, 25, 28), fill="#1f2937")
+    paper.text(40, 32, "Wood and glass", 14)
+    end = _line(paper, Rect(36, 14, 200, 22)).rect.right
+    paper.pen.rectangle((40, 34, int(end), 34), fill="#1f2937")
+    pixels = np.asarray(paper.image)
+    ink = _line(paper, Rect(16, 14, 200, 24))
+    assert ink.underlined
+    reading = _reading(ink, "• Wood and glass", [22, 32, *_spread("Wood and glass", 40, ink.rect.right)])
+    (text, said), *_ = split_marks(pixels, _white(pixels), [(ink, reading)])
+    assert said.text == "Wood and glass"
+    assert text.underlined
+
+
 def test_a_sign_that_was_read_is_a_mark_too() -> None:
     paper = Paper(300, 60)
     paper.pen.polygon([(20, 30), (27, 18), (34, 30)], fill="#4b5563")

@@ -28,3 +28,9 @@ def test_a_plus_and_a_dash_are_read_on_a_page_without_chinese(monkeypatch: pytes
 def test_the_characters_stay_on_a_page_in_chinese_or_japanese(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _texts(monkeypatch, "十", "春天的花园") == ["十", "春天的花园"]
     assert _texts(monkeypatch, "一", "コーヒー") == ["一", "コーヒー"]
+
+
+def test_a_lone_letter_between_the_items_of_a_menu_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _texts(monkeypatch, "home | writing I news l about us") == ["home | writing | news | about us"]
+    sentences = ["What I do", "Henry I | Henry II | Henry III", "boats | the harbours we love | where I live"]
+    assert _texts(monkeypatch, *sentences) == sentences

@@ -71,7 +71,7 @@ def _is_kicker(text: Part, below: Part) -> bool:
     """Whether a small line above a title names its category; it may lead somewhere, or not."""
     if text.text is None or text.text.style.underline or text.text.style.size > _KICKER or below.text is None:
         return False
-    if _find_crumbs(text.text):
+    if _find_crumbs(text.text) or _find_menu(text.text):
         return False
     return below.text.style.size >= 1.2 * text.text.style.size and not text.text.text.endswith(_ARROWS)
 
@@ -124,7 +124,7 @@ def _is_short(text: TextElement) -> bool:
     return text.text[:1].isalpha() and not _has_digit(text.text) and not text.text.endswith(_ENDS)
 
 
-_CRUMBS = re.compile(r"\s*[›»]\s*|\s+[/>]\s+")
+_CRUMBS = re.compile(r"\s*[›»▶►▸]\s*|\s+[/>]\s+")
 _HOME = frozenset({"home", "start", "startseite", "accueil", "inicio", "início"})
 _LONGEST_CRUMB = 32
 _LARGEST_CRUMB = 17.0
@@ -227,6 +227,7 @@ def _split_line(text: TextElement, items: Sequence[str], links: Sequence[str]) -
 
 
 _SEPARATORS = frozenset({"chevron-right", "chevron-left", "slash", "arrow-right", "minus"})
+_SEPARATOR_SIGNS = frozenset("›»>▶►▸→⟶/")
 _LARGEST_SEPARATOR = 20.0
 
 
@@ -235,13 +236,19 @@ def _is_trail(row: Part, lowest: float) -> bool:
     if row.kind != "row" or row.rect.bottom > lowest or len(row.children) % 2 == 0 or len(row.children) < 3:
         return False
     places, marks = row.children[::2], row.children[1::2]
-    if any(mark.picture is None or mark.picture.icon not in _SEPARATORS for mark in marks):
+    if not all(_is_separator(mark) for mark in marks):
         return False
     if any(max(mark.rect.w, mark.rect.h) > _LARGEST_SEPARATOR for mark in marks):
         return False
     texts = [place.text for place in places if place.text is not None and place.tag == "p"]
     named = [text for text in texts if len(text.lines) == 1 and len(text.text) <= _LONGEST_CRUMB]
     return len(named) == len(places) and max(text.style.size for text in named) <= _LARGEST_CRUMB
+
+
+def _is_separator(mark: Part) -> bool:
+    if mark.text is not None:
+        return mark.text.text in _SEPARATOR_SIGNS
+    return mark.picture is not None and mark.picture.icon in _SEPARATORS
 
 
 def _mark_trail(row: Part) -> Part:

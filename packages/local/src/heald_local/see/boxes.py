@@ -7,6 +7,7 @@ import numpy as np
 from heald_local.see.borders import THICKEST, find_border
 from heald_local.see.flats import FlatRect
 from heald_local.see.gradients import find_gradients
+from heald_local.see.inset_borders import find_inset_border
 from heald_local.see.round_boxes import find_round_boxes
 from heald_local.see.round_measures import is_small_disc, measure_round_box
 from heald_local.see.shadows import measure_shadow
@@ -39,6 +40,8 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
         under = _under(flat.rect, areas[:number], background)
         border = find_border(pixels, flat)
         rect, radius = flat.rect, flat.radius
+        if border is None and (inset := find_inset_border(pixels, flat)) is not None:
+            rect, border = inset
         if border is not None:
             top, right, bottom, left = border.widths
             rect = Rect(rect.x - left, rect.y - top, rect.w + left + right, rect.h + top + bottom)

@@ -18,6 +18,7 @@ LEAST_GAP = 9.0  # pixels of a gap that parts two texts
 SAME_INK, COMPARED = 0.6, 30  # the part of ink that is known already, and the last pieces with which it is compared
 NESTED = 0.7  # the part of a rectangle from which on it lies in another one
 HOLDS_WIDE, HOLDS_HIGH = 0.6, 0.5  # the width and height of a box that text may be on, in parts of the text's
+CROSSED = 0.25  # of the height of a text: a frame whose edge is nearer to its middle crosses the text, as a legend's
 BEND, MOST_BEND = 0.2, 3  # the part of the radius of a box, and pixels, that its corners reach into it
 VALLEY = 0.15  # the ink of the row between two lines, in parts of that of their strongest row
 ALIKE_TALL = 0.6  # the height of the lower of two lines that are set without space, in parts of the other's
@@ -51,7 +52,7 @@ def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequenc
     places = _without_nested(rects)
     for rect in places:
         tight = [other for other in places if other is not rect and _is_tight(rect, other)]
-        for part in _pieces(pixels, page, rect, _between(rect, places, _room_around(rect, boxes)), tight):
+        for part in _pieces(pixels, page, rect, _between(rect, places, _find_room(rect, boxes)), tight):
             ink = extract_ink(pixels, page, part)
             for found in [ink] if ink is not None else _extract_mixed_line(pixels, page, part):
                 if not any(found.rect.common(other.rect) > SAME_INK * found.rect.area for other in inks[-COMPARED:]):
@@ -91,7 +92,7 @@ def _join_inks(inks: Sequence[Ink], main: Ink) -> Ink:
     for ink in inks:
         top, left = round(ink.rect.y - whole.y), round(ink.rect.x - whole.x)
         cover[top : top + ink.cover.shape[0], left : left + ink.cover.shape[1]] = ink.cover
-    return Ink(whole, cover, main.paper, main.colour)
+    return Ink(whole, cover, main.paper, main.colour, main.underlined)
 
 
 def _has_colour(ink: Ink, colour: NDArray[np.float64]) -> bool:
@@ -105,6 +106,25 @@ def _without_nested(rects: Sequence[Rect]) -> list[Rect]:
         if not any(rect.common(other) > NESTED * rect.area for other in outer):
             outer.append(rect)
     return sorted(outer, key=lambda rect: (rect.y, rect.x))
+
+
+def _find_room(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
+    return _room_around(rect, boxes) or _room_beside(rect, [box.rect for box in boxes if box.border is not None])
+
+
+def _room_beside(rect: Rect, frames: Sequence[Rect]) -> Rect | None:
+    """Return the room of a text between the frame above it and the one below, such as the field of a label.
+
+    The shade inside of a frame is no ink of the text. None if there is no frame so near.
+    """
+    middle, apart = rect.middle[1], CROSSED * rect.h
+    over = [frame for frame in frames if min(frame.right, rect.right) > max(frame.x, rect.x)]
+    top = max((frame.bottom for frame in over if rect.y - REACH < frame.bottom < middle - apart), default=None)
+    bottom = min((frame.y for frame in over if middle + apart < frame.y < rect.bottom + REACH), default=None)
+    if top is None and bottom is None:
+        return None
+    high, low = rect.y - REACH if top is None else top, rect.bottom + REACH if bottom is None else bottom
+    return spanning((rect.x - REACH, high, rect.right + REACH, low))
 
 
 def _room_around(rect: Rect, boxes: Sequence[Box]) -> Rect | None:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -115,6 +116,8 @@ def _text_alone(pixels: Pixels, page: Pixels, ink: Ink, reading: OcrResult) -> P
     alone = extract_ink(pixels, page, spanning((rect.x + start, rect.y, rect.x + end, rect.bottom)))
     if alone is None:
         return None
+    if ink.underlined:  # the line below it was cut off before
+        alone = replace(alone, underlined=True)
     span = slice(letters[0], letters[-1] + 1)
     return alone, _move_reading(reading, span, places, rect.x - alone.rect.x, alone.rect)
 

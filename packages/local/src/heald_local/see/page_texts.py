@@ -13,7 +13,7 @@ from heald_local.see.letter_spacing import complete_index, join_wide_spacing
 from heald_local.see.line_marks import split_marks
 from heald_local.see.memory import release_memory
 from heald_local.see.ocr import OcrResult, crop_margin, read_whole_lines
-from heald_local.see.overlap import is_mostly_on
+from heald_local.see.overlap import MOSTLY, is_mostly_on
 from heald_local.see.page_layers import PageLayers
 from heald_local.see.panels import confirm_panels, is_on_panel
 from heald_local.see.paragraphs import group_paragraphs
@@ -67,8 +67,12 @@ def read_texts(
     plain_inks = [ink for ink in inks if is_on_panel(ink.rect, layers.panels) or not is_mostly_on(ink.rect, photos)]
     panel_places = [panel.rect for panel in layers.panels]
     free = [place for place in places if not is_mostly_on(place, panel_places)]
+    plain_rects = [ink.rect for ink in plain_inks]
     covered = [place for place in free if any(place.holds(photo, 1) for photo in photos)]
-    photo_inks = find_text_on_photos(pixels, free, [*photos, *covered])  # letters with a shadow look like a photograph
+    framed = [place for place in covered if _is_mostly_ink(place, plain_rects)]
+    shaded = [place for place in covered if place not in framed]  # letters with a shadow look like a photograph
+    frames = [photo for photo in photos if any(place.holds(photo, 1) for place in framed)]
+    photo_inks = find_text_on_photos(pixels, [*free, *frames], [*photos, *shaded])
     all_inks = [*plain_inks, *photo_inks]
     readings = read_page_lines([crop(ink.rect) for ink in all_inks], partial(_report_reading, report))
     release_memory()
@@ -91,6 +95,11 @@ def read_texts(
     unread = [ink for ink in styled.unread if ink.rect not in photo_places]
     texts = group_paragraphs(unify_typefaces(lines))
     return PageTexts(texts, lines, panels, all_inks, photo_inks, unread)
+
+
+def _is_mostly_ink(place: Rect, inks: Sequence[Rect]) -> bool:
+    """Whether most of a place's width has ink on the plain page: a photograph on it is the frame of a word."""
+    return sum(rect.w for rect in inks if place.common(rect) > MOSTLY * rect.area) > MOSTLY * place.w
 
 
 def _report_reading(report: Report, part: float, readings: Sequence[OcrResult]) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 
 from heald_local.see import models
 from heald_local.see.ocr import UNREAD, OcrResult, Report, read_lines
-from heald_local.see.sign_confusion import has_chinese, replace_signs
+from heald_local.see.sign_confusion import has_chinese, replace_bars, replace_signs
 from heald_local.see.workers import map_parallel
 from heald_pictures.regions import Pixels
 from heald_pictures.scripts import is_leftward
@@ -59,7 +59,7 @@ def replace_page_signs(readings: list[OcrResult]) -> list[OcrResult]:
     """Return the readings without Chinese signs that stand for others, unless the page has Chinese."""
     if has_chinese(reading.text for reading in readings):
         return readings
-    signs = [replace_signs(reading.text) for reading in readings]
+    signs = [replace_bars(replace_signs(reading.text)) for reading in readings]
     return [
         reading if text == reading.text else replace(reading, text=text)
         for reading, text in zip(readings, signs, strict=True)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 
 _SIGNS = str.maketrans({"十": "+", "一": "—", "丨": "|"})
+_BAR, _LONE_BAR = re.compile(r" \| "), re.compile(r" [|Il] ")
+_FEWEST_ITEMS, _LONGEST_ITEM = 4, 2  # of a line with bars between its items, and the words of an item
 _CHINESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -15,3 +17,10 @@ def has_chinese(texts: Iterable[str]) -> bool:
 def replace_signs(text: str) -> str:
     """Return a text with signs for the characters that look like them."""
     return text.translate(_SIGNS)
+
+
+def replace_bars(text: str) -> str:
+    """Return a text with bars for the lone letters between items of a line that has a bar: home I news | about."""
+    items = _LONE_BAR.split(text)
+    is_menu = len(items) >= _FEWEST_ITEMS and all(1 <= len(item.split()) <= _LONGEST_ITEM for item in items)
+    return " | ".join(items) if is_menu and _BAR.search(text) else text
