@@ -12,6 +12,7 @@ from heald_local.arrange.drawings import share_shapes
 from heald_local.arrange.greys import merge_greys
 from heald_local.arrange.layout import lay_out
 from heald_local.arrange.likeness import even_repeats
+from heald_local.arrange.nested_links import unlink_nested
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.nodes import Declarations, length
 from heald_local.arrange.numbering import restore_numbers
@@ -177,7 +178,7 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
 
 def _tidy(nodes: tuple[Node, ...], ground: str) -> tuple[Node, ...]:
     """Make alike what was measured on each element alone and is meant to be one: repeated parts, greys, distances."""
-    return keep_to_scale(merge_greys(even_repeats(nodes), ground))
+    return keep_to_scale(merge_greys(even_repeats(unlink_nested(nodes)), ground))
 
 
 def _assets(detection: Detection, root: Node) -> tuple[tuple[str, bytes], ...]:
