@@ -39,7 +39,7 @@ def _measure_side(pixels: Pixels, flat: FlatRect, side: int) -> tuple[float, flo
     the furthest, and what lies beyond it is not further.
     """
     bend = int(flat.radius) + CORNER_ROOM
-    away, last, depth, width = 0.0, 0, 0, 0
+    away, last, depth, width = 0, 0, 0, 0
     border = ""
     for number in range(1, DEEPEST + THICKEST + 2):
         strip = side_strip(pixels, flat.rect, side, number, bend)
@@ -53,7 +53,7 @@ def _measure_side(pixels: Pixels, flat: FlatRect, side: int) -> tuple[float, flo
         if border and colour_distance(name, border) <= SAME:
             width += 1
         elif distance > away:
-            depth, width, last, away, border = number - 1, 1, int(away), distance, name
+            depth, width, last, away, border = number - 1, 1, away, distance, name
         else:
             is_border = away - last >= LEAST_STEP and depth <= DEEPEST and width <= THICKEST
             return (float(depth), float(width), border) if is_border else None
