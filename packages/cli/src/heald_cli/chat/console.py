@@ -110,10 +110,8 @@ class ChatConsole:
             loop.create_task(self._refresh(), name="heald-chat-refresh"),
             loop.create_task(self._process_requests(), name="heald-chat-requests"),
         ]
-        for task in own:
-            task.add_done_callback(
-                lambda _: self.quit()
-            )  # without one of them the chat would look alive and do nothing
+        for task in own:  # without one of them the chat would look alive and do nothing
+            task.add_done_callback(lambda _: self.quit())
         call_at_end(self.quit)
         try:
             await self.screen.run()

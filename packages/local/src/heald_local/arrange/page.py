@@ -169,7 +169,9 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
         width=detection.width,
         height=detection.height,
         style=tuple(style.items()),
-        body=share_shapes(ensure_contrast(_tidy(root.children, detection.background), detection.background)),
+        body=share_shapes(
+            ensure_contrast(_tidy(unlink_nested(root.children), detection.background), detection.background)
+        ),
         assets=_assets(detection, root),
         detection=original,
         notes=detection.notes,
@@ -178,7 +180,7 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
 
 def _tidy(nodes: tuple[Node, ...], ground: str) -> tuple[Node, ...]:
     """Make alike what was measured on each element alone and is meant to be one: repeated parts, greys, distances."""
-    return keep_to_scale(merge_greys(even_repeats(unlink_nested(nodes)), ground))
+    return keep_to_scale(merge_greys(even_repeats(nodes), ground))
 
 
 def _assets(detection: Detection, root: Node) -> tuple[tuple[str, bytes], ...]:

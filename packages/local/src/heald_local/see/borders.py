@@ -1,6 +1,7 @@
 """Finds the border of a flat rectangle: a ring of one colour around it."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heald_local.see.flats import FlatRect
 from heald_local.see.pixel_units import SIDES
@@ -62,7 +63,7 @@ def _measure_side(pixels: Pixels, flat: FlatRect, side: int, bend: int) -> tuple
         if strip is None or not len(strip):
             break
         colour = dominant_colour(strip)
-        if (np.abs(strip.astype(np.int16) - colour).max(axis=1) <= EVEN).mean() < EVEN_SHARE:
+        if not is_even(strip, colour):
             is_ended = away > 1 and _is_unlike(strip, border)  # a gradient or a photograph is around it
             return (away - 1 if is_ended else 0.0), border
         name = hex_colour(colour)
@@ -73,6 +74,11 @@ def _measure_side(pixels: Pixels, flat: FlatRect, side: int, bend: int) -> tuple
         elif colour_distance(name, border) > SAME:
             return away - 1, border
     return 0.0, border
+
+
+def is_even(strip: Pixels, colour: NDArray[np.uint8]) -> bool:
+    """Whether nearly all pixels have a colour."""
+    return bool((np.abs(strip.astype(np.int16) - colour).max(axis=1) <= EVEN).mean() >= EVEN_SHARE)
 
 
 def _is_unlike(strip: Pixels, colour: str) -> bool:

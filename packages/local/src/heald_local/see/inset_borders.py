@@ -1,8 +1,6 @@
 """Finds the border of a flat rectangle with an inner shadow between them, as fields have it."""
 
-import numpy as np
-
-from heald_local.see.borders import CORNER_ROOM, EVEN, EVEN_SHARE, SAME, SAME_BORDER, THICKEST, side_strip
+from heald_local.see.borders import CORNER_ROOM, SAME, SAME_BORDER, THICKEST, is_even, side_strip
 from heald_local.see.flats import FlatRect
 from heald_local.see.pixel_units import SIDES
 from heald_pictures.colours import colour_distance, dominant_colour, hex_colour
@@ -46,7 +44,7 @@ def _measure_side(pixels: Pixels, flat: FlatRect, side: int) -> tuple[float, flo
         if strip is None or not len(strip):
             return None
         colour = dominant_colour(strip)
-        if (np.abs(strip.astype(np.int16) - colour).max(axis=1) <= EVEN).mean() < EVEN_SHARE:
+        if not is_even(strip, colour):
             return None
         name = hex_colour(colour)
         distance = colour_distance(name, flat.colour)
