@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import os
 import sys
 from contextlib import ExitStack
@@ -119,11 +118,7 @@ async def _serve(
                 context.on_stop(telemetry.close)
             report = partial(_print_ready, options, settings) if worker is None else worker.report_ready
 
-            def on_ready() -> None:
-                gc.freeze()  # what is loaded by now stays: examining it in a full collection would stop all streams
-                report(token)
-
-            await serve_app(app, context, bound, on_ready)
+            await serve_app(app, context, bound, partial(report, token))
     finally:
         await store.close()
 

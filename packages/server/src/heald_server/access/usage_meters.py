@@ -166,9 +166,10 @@ class UsageMeters:
 
     def _check_spending(self, usage: _OwnerUsage, limits: ServerLimits) -> None:
         self._forget_old(usage)
-        tokens = max(sum(spent[1] for spent in usage.spent), usage.stored.tokens)
-        if limits.tokens_per_day is not None and tokens >= limits.tokens_per_day:
-            raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", usage, self._clock())
+        if limits.tokens_per_day is not None:
+            tokens = max(sum(spent[1] for spent in usage.spent), usage.stored.tokens)
+            if tokens >= limits.tokens_per_day:
+                raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", usage, self._clock())
         if limits.usd_per_day is None:
             return
         if usage.stored.unpriced or any(usd is None for _, _, usd in usage.spent):

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from types import FrameType
 
@@ -15,6 +15,7 @@ from heald.core.errors import ConfigurationError
 from heald_server.app import Extension, create_app
 from heald_server.context import ServerContext
 from heald_server.http.connections import ACCEPTS_PER_TICK, WAITING_CONNECTIONS, ConnectionTable
+from heald_server.http.garbage import collecting_rarely
 from heald_server.http.http_protocol import HttpProtocol
 from heald_server.http.loop_errors import log_loop_errors
 from heald_server.http.packaged_streams import end_packaged_streams
@@ -132,8 +133,16 @@ def bind_more(bound: socket.socket, settings: ServerSettings, count: int) -> lis
 async def serve_app(
     app: ASGIApp, context: ServerContext, bound: socket.socket, ready: Callable[[], object] | None = None
 ) -> None:
-    """Serve until a signal arrives, or the task is cancelled. `ready` is called once the server accepts requests."""
-    server = UvicornServer(app, context, ready)
+    """Serve until a signal arrives, or the task is cancelled. `ready` is called once the server accepts requests. The
+    process belongs to the server: its garbage collector is tuned for that."""
+    collector = ExitStack()
+
+    def on_ready() -> None:
+        collector.enter_context(collecting_rarely())
+        if ready is not None:
+            ready()
+
+    server = UvicornServer(app, context, on_ready)
     task = asyncio.create_task(server.serve([bound]))
     try:
         await asyncio.shield(task)
@@ -143,6 +152,7 @@ async def serve_app(
         raise
     finally:
         bound.close()
+        collector.close()
 
 
 @asynccontextmanager
