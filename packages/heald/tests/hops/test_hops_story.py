@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are for
 
 async def _watch_until(client: HopClient, *, waits: bool) -> None:
     """Follow until the exchange waits for an approval, or until it ends."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (client.approval is not None if waits else client.has_ended):
             await client.watch(1000)
 
