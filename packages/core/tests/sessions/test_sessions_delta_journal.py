@@ -25,7 +25,7 @@ from heald_check import check_log
 from sessions_bench import fresh, log_of, model
 
 NEVER = 1000.0
-DELTAS = 40
+DELTAS = 150
 
 STREAM = """
 import asyncio, sys
