@@ -117,6 +117,11 @@ class StrategyList:
         for strategy in strategies:
             self.add(strategy)
 
+    @property
+    def act_at_end(self) -> bool:
+        """Whether there are hooks at the end of an exchange."""
+        return bool(self._after_exchange)
+
     def add(self, strategy: Strategy) -> None:
         """Add a strategy. Its hooks are called after those of the others."""
         strategy.attach(self._conversation)
