@@ -66,6 +66,20 @@ _STOPPED = (_S.CANCELLED, _S.TIMED_OUT)
 class Exchange:
     """A running request. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
 
+    state = ExchangeState.NEW
+    is_delivered = False
+    """Its last event was delivered."""
+    task: asyncio.Task[None] | None = None
+    """The task that runs it."""
+    error: HealdError | None = None
+    """The error of a failed exchange."""
+    _batch: CallBatch | None = None
+    _reason = ""  # of a cancellation, or the name of the limit
+    _limit_note = ""  # explains the limit
+    _announced = False  # the last message ended for calls and holds none
+    _first_message: int | None = None  # index in the conversation, once the exchange has begun
+    _text = ""
+
     def __init__(
         self,
         conversation: Conversation,
@@ -82,16 +96,9 @@ class Exchange:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
         self.request = request
-        self.state = ExchangeState.NEW
-        self.is_delivered = False
-        """Its last event was delivered."""
         self.tracker = tracker or ExchangeTracker()
         requested = msgspec.convert(request.budget, Budget) if request.budget is not None else None
         self.account = Account(budget, self.tracker, exchange=self.id, caller=caller, requested=requested)
-        self.task: asyncio.Task[None] | None = None
-        """The task that runs it."""
-        self.error: HealdError | None = None
-        """The error of a failed exchange."""
         self._deps = deps
         self._conversation = conversation
         self._runtime = conversation.runtime
@@ -110,14 +117,8 @@ class Exchange:
         self._repeats = RepeatCounter()
         self._steering: list[Message] = []
         self._unpublished: list[ConversationSteered] = []
-        self._batch: CallBatch | None = None
         self._done: asyncio.Future[AgentResult[Any]] = asyncio.get_running_loop().create_future()
-        self._reason = ""  # of a cancellation, or the name of the limit
-        self._limit_note = ""  # explains the limit
-        self._announced = False  # the last message ended for calls and holds none
         self._started = monotonic()
-        self._first_message: int | None = None  # index in the conversation, once the exchange has begun
-        self._text = ""
         self._output = TypedOutput(shape) if shape is not None else None
 
     @property

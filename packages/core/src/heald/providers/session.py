@@ -93,6 +93,19 @@ _STREAMS = (
 class WireSession(ConversationBase):
     """A `ProviderSession` with a real endpoint."""
 
+    text_files: "TextFiles | None" = None
+    """The model writes files as text and calls no tools."""
+    parses_calls = False
+    """The server has reported a call, so that no text counts as one."""
+    fits: "Fits | None" = None
+    """Whether a tool accepts the arguments of a call that is written as text."""
+    _context_size: int | None = None  # that is requested
+    _facts: "ServerFacts | None" = None
+    _loop: asyncio.AbstractEventLoop | None = None  # that of the last turn
+    _reads: SharedReads | None = None
+    _transport: Transport | None = None
+    _socket: "ResponsesSocket | None" = None
+
     def __init__(
         self,
         model: Model,
@@ -108,25 +121,13 @@ class WireSession(ConversationBase):
         self.retry = retry or default_retry()
         self.timeouts = timeouts or default_timeouts()
         self._quirks = model.endpoint.quirks
-        self.text_files: TextFiles | None = None
-        """The model writes files as text and calls no tools."""
-        self.parses_calls = False
-        """The server has reported a call, so that no text counts as one."""
-        self.fits: Fits | None = None
-        """Whether a tool accepts the arguments of a call that is written as text."""
-        self._context_size: int | None = None  # that is requested
-        self._facts: ServerFacts | None = None
         self._render_cache = RenderCache()
         self._files = UploadedFiles(model)
         self._patience = _find_patience(self.timeouts, model)
         self._is_listed = has_list_price(model)
         self._argument_names: tuple[list[ToolDefinition], Tools] = _NO_NAMES  # by the tools that they are of
-        self._loop: asyncio.AbstractEventLoop | None = None  # that of the last turn
         self._watchdog = Watchdog(self.timeouts)
-        self._reads: SharedReads | None = None
-        self._transport: Transport | None = None
         self._headers: Mapping[str, str] = {}
-        self._socket: ResponsesSocket | None = None
 
     async def close(self) -> None:
         if self._socket is not None and self._loop is asyncio.get_running_loop():
