@@ -69,8 +69,6 @@ class Model:
         self.endpoint = endpoint
         self.wire: Wire = WIRES[endpoint.wire]
         self.base_url = check_base_url(endpoint.base_url, endpoint.provider)
-        self.url = self.base_url + self.wire.request_path(name)
-        """The URL of a turn. It never holds the key."""
         self._api_key = api_key or find_key(endpoint.key_envs)
         if self._api_key is not None and not _SENDABLE.fullmatch(self._api_key):
             where = f" in {' or '.join(endpoint.key_envs)}" if endpoint.key_envs else ""
@@ -78,10 +76,6 @@ class Model:
                 f"The key for {endpoint.provider}{where} holds a line break or another character that no header can; "
                 "copy it again."
             )
-        self.request_headers = self._build_headers()
-        """The headers of every request, the key included."""
-        if self._cloud is None:
-            self.signer = None
 
     def require_key(self) -> None:
         """Raise MissingKey if the endpoint requires a key and there is none."""
@@ -137,7 +131,14 @@ class Model:
 
         return signer_for(self._cloud)
 
-    def _build_headers(self) -> dict[str, str]:
+    @cached_property
+    def url(self) -> str:
+        """The URL of a turn. It never holds the key."""
+        return self.base_url + self.wire.request_path(self.name)
+
+    @cached_property
+    def request_headers(self) -> dict[str, str]:
+        """The headers of every request, the key included."""
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
