@@ -1,6 +1,8 @@
 """The states of an exchange: which transitions exist, and that a retry is stopped by a return value."""
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -70,13 +72,31 @@ async def test_the_time_budget_and_a_cancel_after_it() -> None:
 
 def test_a_refused_retry_returns_false_and_publishes_nothing() -> None:
     published: list[Payload] = []
-    listener = TurnListener(published.extend, *([_Anything()] * 3))  # pyright: ignore
+    stop: list[Exception] = []
+    listener = TurnListener(published.extend, *([_Anything()] * 4), lambda: stop[0] if stop else None)  # pyright: ignore
     retry = RetryScheduled("msg", 2, 0.1, Overloaded("Busy.").info())
     assert listener(retry) is not False
-    listener.may_retry = lambda: False
+    stop.append(RuntimeError())
     assert listener(retry) is False
     assert (published, listener.retry_stopped) == ([retry], True)
 
 
 class _Anything:
     def feed(self, _: object) -> None: ...
+    def fits(self) -> bool:
+        return True
+
+
+async def test_an_ended_exchange_leaves_no_garbage() -> None:
+    """An exchange and what it is made of are freed when nobody holds them, without a search for cycles."""
+    async with heald.Agent(S(["Hi."])) as agent:
+        exchange = send(agent, "1")
+        await exchange.result()
+        await asyncio.sleep(0)  # the task ends
+        reference = weakref.ref(exchange)
+        gc.disable()
+        try:
+            del exchange
+            assert reference() is None
+        finally:
+            gc.enable()

@@ -1,6 +1,8 @@
 """Two clocks over a stream. Every limit here is far from what the other clock would allow."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -185,14 +187,44 @@ async def test_one_timer_serves_the_wait_and_the_stream(monkeypatch: pytest.Monk
     call_later = loop.call_later
     delays: list[float] = []
 
-    def count(delay: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
-        delays.append(delay)
-        return call_later(delay, callback)
+    def count(delay: float, callback: Callable[..., object], *arguments: object) -> asyncio.TimerHandle:
+        delays.append(round(delay, 2))
+        return call_later(delay, callback, *arguments)
 
     monkeypatch.setattr(loop, "call_later", count)
-    watchdog = Watchdog(heald.Timeouts(connect=15.0, socket=120.0))
-    watchdog.start(list, grace=15.0)
-    watchdog.stop()
-    watchdog.start(list)
-    watchdog.close()
+    for _ in range(3):
+        watchdog = Watchdog(heald.Timeouts(connect=15.0, socket=120.0))
+        watchdog.start(list, grace=15.0)
+        watchdog.stop()
+        watchdog.start(list)
+        watchdog.stop()
     assert delays == [120.0]
+
+
+async def test_streams_that_share_a_timer_have_their_own_limits() -> None:
+    """A stream with shorter limits than those before it is aborted in time, and its end does not end their watch."""
+    aborted: list[str] = []
+    ended = asyncio.Event()
+    long, middle, short = (Watchdog(heald.Timeouts(socket=seconds)) for seconds in (600.0, 0.2, 0.05))
+    long.start(lambda: aborted.append("long"))
+    middle.start(lambda: (aborted.append("middle"), ended.set()))
+    short.start(lambda: aborted.append("short"))
+    await asyncio.wait_for(ended.wait(), 60)
+    assert aborted == ["short", "middle"]
+    assert isinstance(short.error, ProviderTimeout)
+    assert long.error is None
+    long.stop()
+
+
+def test_a_closed_loop_is_not_kept() -> None:
+    loop = asyncio.new_event_loop()
+
+    async def watch() -> None:
+        Watchdog(heald.Timeouts()).start(list)
+
+    loop.run_until_complete(watch())
+    loop.close()
+    reference = weakref.ref(loop)
+    del loop
+    gc.collect()
+    assert reference() is None

@@ -23,6 +23,7 @@ from heald.core.context_events import CompactionReason, ConversationCompacted
 from heald.core.errors import ProviderError
 from heald.core.json import encode
 from heald.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult, user_message
+from heald.core.recent_results import RecentResults
 from heald.core.running_total import RunningTotal
 from heald.core.turn import Settings, Usage
 from heald.providers.base import ProviderSession
@@ -274,8 +275,7 @@ class ContextWindow:
         tools, system, tokens = self._fixed_parts
         if tools != session.tools or system != session.settings.system:
             tools, system = list(session.tools), session.settings.system
-            size = len(system.encode("utf-8", "replace")) + sum(len(encode(tool)) for tool in tools)
-            tokens = size / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
+            tokens = _fixed_tokens.find((tools, system)) or _fixed_tokens.add((tools, system), _measure(tools, system))
             self._fixed_parts = tools, system, tokens
         files = getattr(session, "text_files", None)
         return tokens if files is None else tokens + (len(files.attached) + files.format_size) / _BYTES_PER_TOKEN
@@ -293,6 +293,15 @@ def _summary_settings(settings: Settings, system: str, tokens: int, size: float)
         stop_sequences=[],
         websocket=False,
     )
+
+
+_fixed_tokens = RecentResults[float]()
+
+
+def _measure(tools: Sequence[ToolDefinition], system: str) -> float:
+    """Estimate the tokens of instructions and tools."""
+    size = len(system.encode("utf-8", "replace")) + sum(len(encode(tool)) for tool in tools)
+    return size / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
 
 
 def _message_size(message: Message) -> float:

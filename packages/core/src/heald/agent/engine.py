@@ -1,7 +1,6 @@
 """The engine: runs the exchanges of one conversation, one at a time, and queues the others."""
 
 import asyncio
-from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,7 @@ class AgentEngine:
         """The running exchange."""
         self.requests = RequestOutcomes(lambda: conversation.runtime.workspace.files())
         self._bus = conversation.bus
-        self._waiting: deque[Exchange] = deque()
+        self._waiting: list[Exchange] = []
         self._caller = caller
         conversation.runtime.relay = self._relay
 
@@ -84,7 +83,7 @@ class AgentEngine:
         announce_exchange(exchange.id)
         if client_request_id is not None:
             self.requests.add(client_request_id, exchange)
-        (self._waiting.appendleft if first else self._waiting.append)(exchange)
+        self._waiting.insert(0 if first else len(self._waiting), exchange)
         if self.current is None:
             self._start_next()
         else:
@@ -148,7 +147,7 @@ class AgentEngine:
 
     def drain_queue(self) -> list[Exchange]:
         """Remove and return all queued exchanges, in order."""
-        waiting, self._waiting = list(self._waiting), deque()
+        waiting, self._waiting = self._waiting, []
         return waiting
 
     async def close(self) -> None:
@@ -169,7 +168,7 @@ class AgentEngine:
     def _start_next(self) -> None:
         self.current = None
         if self._waiting:
-            self._start(self._waiting.popleft())
+            self._start(self._waiting.pop(0))
 
     def _start(self, exchange: Exchange) -> None:
         """Run an exchange in a task of its own, so that cancelling the exchange does not cancel the caller."""

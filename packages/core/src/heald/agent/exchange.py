@@ -6,7 +6,6 @@ It runs in a task of its own, so that cancelling the exchange does not cancel th
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -67,6 +66,20 @@ _STOPPED = (_S.CANCELLED, _S.TIMED_OUT)
 class Exchange:
     """A running request. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
 
+    state = ExchangeState.NEW
+    is_delivered = False
+    """Its last event was delivered."""
+    task: asyncio.Task[None] | None = None
+    """The task that runs it."""
+    error: HealdError | None = None
+    """The error of a failed exchange."""
+    _batch: CallBatch | None = None
+    _reason = ""  # of a cancellation, or the name of the limit
+    _limit_note = ""  # explains the limit
+    _announced = False  # the last message ended for calls and holds none
+    _first_message: int | None = None  # index in the conversation, once the exchange has begun
+    _text = ""
+
     def __init__(
         self,
         conversation: Conversation,
@@ -83,16 +96,9 @@ class Exchange:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
         self.request = request
-        self.state = ExchangeState.NEW
-        self.is_delivered = False
-        """Its last event was delivered."""
         self.tracker = tracker or ExchangeTracker()
         requested = msgspec.convert(request.budget, Budget) if request.budget is not None else None
         self.account = Account(budget, self.tracker, exchange=self.id, caller=caller, requested=requested)
-        self.task: asyncio.Task[None] | None = None
-        """The task that runs it."""
-        self.error: HealdError | None = None
-        """The error of a failed exchange."""
         self._deps = deps
         self._conversation = conversation
         self._runtime = conversation.runtime
@@ -109,16 +115,10 @@ class Exchange:
             stop=self._stop_before_request,
         )
         self._repeats = RepeatCounter()
-        self._steering: deque[Message] = deque()
+        self._steering: list[Message] = []
         self._unpublished: list[ConversationSteered] = []
-        self._batch: CallBatch | None = None
         self._done: asyncio.Future[AgentResult[Any]] = asyncio.get_running_loop().create_future()
-        self._reason = ""  # of a cancellation, or the name of the limit
-        self._limit_note = ""  # explains the limit
-        self._announced = False  # the last message ended for calls and holds none
         self._started = monotonic()
-        self._first_message: int | None = None  # index in the conversation, once the exchange has begun
-        self._text = ""
         self._output = TypedOutput(shape) if shape is not None else None
 
     @property
@@ -210,10 +210,12 @@ class Exchange:
         self.account.start_timer(self._started, self._on_timeout)
         await self._work()
         self.account.stop_timer()
-        with suppress(asyncio.CancelledError):
-            await self._strategies.after_exchange(completed=self._status() == "completed")
-        with suppress(asyncio.CancelledError):  # a cancellation from here on ends the wait, not the closing
-            await self._turns.bill.finish(patience=_PRICE_SECONDS if self._is_cancelled() else None)
+        if self._strategies.act_at_end:
+            with suppress(asyncio.CancelledError):
+                await self._strategies.after_exchange(completed=self._status() == "completed")
+        if self._turns.bill.is_open:
+            with suppress(asyncio.CancelledError):  # a cancellation from here on ends the wait, not the closing
+                await self._turns.bill.finish(patience=_PRICE_SECONDS if self._is_cancelled() else None)
         self._close()
 
     def _begin(self) -> None:
@@ -368,7 +370,7 @@ class Exchange:
 
     def _add_steering(self) -> None:
         while self._steering:
-            self._conversation.add_user_message(self._steering.popleft())
+            self._conversation.add_user_message(self._steering.pop(0))
 
     async def _run_text_calls(self) -> None:
         """Run the calls that strategies read in the text of the final answer."""
@@ -458,6 +460,7 @@ class Exchange:
         """The last event was delivered, or `error` is the reason why it never will be."""
         self.move_to(_S.DELIVERED)
         self.is_delivered = True
+        del self._turns  # they refer to this exchange, which is so freed without a search for garbage
         if error is not None:
             self._fail(error)
         elif outcome is not None and not self._done.done():

@@ -62,8 +62,11 @@ class ExchangeReader:
 
     def _select(self, events: list[Event], exchange: ReadableExchange) -> list[Event]:
         """Return the events that concern the exchange."""
-        selected: list[Event] = []
         session, exchange_id = self._session, exchange.id
+        if events and {event.exchange for event in events} == {exchange_id}:  # the usual case
+            self._begun = events[-1].type != "exchange_response"
+            return events
+        selected: list[Event] = []
         for event in events:
             if event.session != session:
                 if self._begun:

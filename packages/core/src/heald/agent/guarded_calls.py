@@ -14,9 +14,14 @@ from heald.tools.tool_output import ToolOutput, join_output, to_output
 class GuardedCalls:
     """Runs the checks of calls and results around every call. A refusal is the result that the model gets."""
 
+    _calls: Sequence[Guardrail] = ()
+    _results: Sequence[Guardrail] = ()
+
     def __init__(self, guardrails: Sequence[Guardrail]) -> None:
         self.guardrails = guardrails
         """All guardrails of the agent: those of other points hold for its subagents too."""
+        if not guardrails:
+            return
         self._calls = [guardrail for guardrail in guardrails if guardrail.point == "call"]
         self._results = [guardrail for guardrail in guardrails if guardrail.point == "result"]
 

@@ -34,6 +34,15 @@ def check_event_types(types: Collection[str] | None) -> None:
 class Subscription:
     """A subscribed reactor. Plain functions are called at once; coroutines get a queue and a task of their own."""
 
+    failures = 0
+    """How often a handler raised."""
+    dropped_at: int | None = None
+    """The first event that the reactor missed because it was too slow. It gets no events after that."""
+    collected: list[Event] | None = None
+    """The list that the reactor adds every event to, if it does nothing else."""
+    _waiting: asyncio.Queue[Event | None] | None = None
+    _task: asyncio.Task[None] | None = None
+
     def __init__(
         self,
         reactor: Reactor,
@@ -43,19 +52,11 @@ class Subscription:
         layers: Collection[Layer] | None,
         queue: int,
     ) -> None:
-        self.failures = 0
-        """How often a handler raised."""
-        self.dropped_at: int | None = None
-        """The first event that the reactor missed because it was too slow. It gets no events after that."""
-        self.list: list[Event] | None = None
-        """The list that the reactor adds every event to, if it does nothing else."""
         self._handlers, self._everything = read_handlers(reactor)
         self._types, self._layers = types, layers
         self._remove = remove
         self._size = queue
         self._is_async = any(map(_is_coroutine, (*self._handlers.values(), self._everything)))
-        self._waiting: asyncio.Queue[Event | None] | None = None
-        self._task: asyncio.Task[None] | None = None
 
     def handler_for(self, kind: str) -> Handler | None:
         """Return the handler for events of a type, or None if the reactor does not want them."""
@@ -112,6 +113,16 @@ class Subscription:
                 self.log_failure(event)
 
 
+class _ListSubscription(Subscription):
+    """Adds every event to a list."""
+
+    def __init__(self, events: list[Event], remove: Callable[[Subscription], None]) -> None:
+        self.collected, self._append, self._remove = events, events.append, remove
+
+    def handler_for(self, kind: str) -> Handler:
+        return self._append
+
+
 class Dispatcher:
     """Delivers events to the subscribed reactors."""
 
@@ -166,8 +177,7 @@ class Dispatcher:
 
     def collect(self, events: list[Event]) -> Subscription:
         """Add every event to a list from now on."""
-        subscription = Subscription(events.append, self._remove, types=None, layers=None, queue=QUEUE)
-        subscription.list = events
+        subscription = _ListSubscription(events, self._remove)
         self._add(subscription)
         return subscription
 
@@ -188,7 +198,7 @@ class Dispatcher:
     def _on_changed(self) -> None:
         """Subscriptions have changed."""
         self.table = {}  # a new one: an event may be in dispatch through the old one
-        self.only_list = self._subscriptions[0].list if len(self._subscriptions) == 1 else None
+        self.only_list = self._subscriptions[0].collected if len(self._subscriptions) == 1 else None
 
 
 def _is_coroutine(handler: Any) -> bool:

@@ -30,6 +30,7 @@ _STEP = lazy_pattern(
     r"|examin|view|fetch)(?:e|s|ing|ning)?\b",
     re.I,
 )
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?:…])\s+|\n+")
 _LAST = 240  # characters of an answer, in which its last sentence is looked for
 
 
@@ -57,5 +58,5 @@ def announces_step(text: str) -> bool:
     end = text.rstrip()[-_LAST:]
     if end.endswith("```"):
         return False
-    sentences = [part for part in re.split(r"(?<=[.!?:…])\s+|\n+", end) if part.strip()]
+    sentences = [part for part in _SENTENCE_END.split(end) if part.strip()]
     return bool(sentences) and _STEP.match(sentences[-1].strip()) is not None

@@ -108,6 +108,8 @@ class RequestAllowance:
             limits.append((account.budget.message_tokens, "message_tokens"))
         if conversation.settings.max_output_tokens is not None:
             limits.append((2 * conversation.settings.max_output_tokens + 256, "max_output_tokens"))
+        if self._is_fixed:
+            return min(limits, default=(None, ""))
         tokens, usd = account.room(self._reservation)
         if account.has_tokens:
             limits.append((max(round(tokens - conversation.window.tokens()), _MIN_ANSWER), "tokens"))

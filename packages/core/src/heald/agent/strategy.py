@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Literal
 
 from heald.agent.conversation import Conversation
@@ -97,25 +97,38 @@ def _overridden_hooks(kind: type[Strategy]) -> list[tuple[int, str]]:
     return [(place, "prepare_turn" if is_quick and hook == "before_turn" else hook) for place, hook in hooks]
 
 
+@lru_cache(maxsize=256)
+def _hooks_of(kinds: tuple[type[Strategy], ...]) -> tuple[list[tuple[int, str]], ...]:
+    """Return, for each hook, the strategies of these classes that override it, and the method that is called."""
+    hooks: tuple[list[tuple[int, str]], ...] = tuple([] for _ in _HOOKS)
+    for number, kind in enumerate(kinds):
+        for place, hook in _overridden_hooks(kind):
+            hooks[place].append((number, hook))
+    return hooks
+
+
 class StrategyList:
     """The strategies of one conversation. Only the hooks that a strategy overrides are called."""
 
     def __init__(self, conversation: Conversation, strategies: Sequence[Strategy] = ()) -> None:
         self._conversation = conversation
-        self._before_turn: list[Callable[[NextRequest], Awaitable[None] | None]] = []
-        self._stream_turn: list[Callable[[StreamTurn, OnEvent], Awaitable[ProviderTurn]]] = []
-        self._read_text: list[Callable[[str], Sequence[ToolCall]]] = []
-        self._after_turn: list[Callable[[ProviderTurn], Verdict]] = []
-        self._after_exchange: list[Callable[..., Awaitable[None]]] = []
-        self._hooks: tuple[list[Any], ...] = (
-            self._before_turn,
-            self._stream_turn,
-            self._read_text,
-            self._after_turn,
-            self._after_exchange,
-        )  # in the order of _HOOKS
         for strategy in strategies:
-            self.add(strategy)
+            strategy.attach(conversation)
+        hooks: list[list[Any]] = [
+            [getattr(strategies[number], hook) for number, hook in overridden]
+            for overridden in _hooks_of(tuple(map(type, strategies)))
+        ]
+        self._hooks = hooks  # in the order of _HOOKS
+        self._before_turn: list[Callable[[NextRequest], Awaitable[None] | None]] = hooks[0]
+        self._stream_turn: list[Callable[[StreamTurn, OnEvent], Awaitable[ProviderTurn]]] = hooks[1]
+        self._read_text: list[Callable[[str], Sequence[ToolCall]]] = hooks[2]
+        self._after_turn: list[Callable[[ProviderTurn], Verdict]] = hooks[3]
+        self._after_exchange: list[Callable[..., Awaitable[None]]] = hooks[4]
+
+    @property
+    def act_at_end(self) -> bool:
+        """Whether there are hooks at the end of an exchange."""
+        return bool(self._after_exchange)
 
     def add(self, strategy: Strategy) -> None:
         """Add a strategy. Its hooks are called after those of the others."""

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec.structs import replace
 
-from heald.agent.conversation import Conversation
 from heald.agent.request_intent import RequestIntent, read_intent
 from heald.agent.strategy import NextRequest, QuickStrategy, Verdict
 from heald.core.errors import HealdError
 from heald.core.lazy import lazy_pattern
-from heald.core.messages import Message, Text, ToolCall, ToolResult, user_message
+from heald.core.messages import Message, Text, ToolResult, user_message
 from heald.providers.base import ProviderTurn
-from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import NO_CHANGE
 from heald.tools.workspace.paths import PathFault
 from heald.wires.text_diff import begins_diff
@@ -73,10 +71,6 @@ class TextEditing(QuickStrategy):
         self._failure = ""  # why its last file was not written
         self._is_sent_back = False  # what it wrote was sent back once, to be made better
 
-    def attach(self, conversation: Conversation) -> None:
-        super().attach(conversation)
-        conversation.runtime.check_written = self._check_call
-
     @property
     def is_active(self) -> bool:
         """Whether the model writes files as text, because it is bad at calling tools or a person chose it."""
@@ -114,7 +108,7 @@ class TextEditing(QuickStrategy):
         await self.find_format()
         session = cast("WireSession", self.conversation.session)
         if not self.is_active:
-            session.text_files = self._check = None
+            session.text_files = self._check = self.conversation.runtime.check_written = None
             return
         request.tools = []
         request.system = request.system.replace(self._tool_instructions, "").strip()
@@ -147,6 +141,7 @@ class TextEditing(QuickStrategy):
         self._check = AnswerCheck(
             runtime.workspace, self._request_text, files.texts, may_write=may_write, emptied=files.emptied
         )
+        runtime.check_written = self._check.check
 
     def _begin_exchange(self) -> None:
         """Forget the exchange before the running one."""
@@ -168,9 +163,6 @@ class TextEditing(QuickStrategy):
         """The words of the person. Files may be attached to them."""
         texts = [[part.text for part in message.content if isinstance(part, Text)][:1] for message in self._requests]
         return "\n".join(text for parts in texts for text in parts)
-
-    def _check_call(self, call: ToolCall) -> ToolCall | ToolFault:
-        return call if self._check is None else self._check.check(call)
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
         """End the exchange once files are written. A model that wrote none, or a wrong one, is reminded once."""

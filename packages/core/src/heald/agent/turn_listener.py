@@ -8,6 +8,7 @@ import msgspec
 
 from heald.agent.cost_meter import CostMeter
 from heald.agent.previews import FilePreviews
+from heald.agent.request_allowance import RequestAllowance
 from heald.agent.tracker import ExchangeTracker
 from heald.core.errors import ErrorCode, ErrorInfo
 from heald.core.events import (
@@ -46,6 +47,8 @@ class TurnListener:
         previews: FilePreviews,
         tracker: ExchangeTracker,
         bill: CostMeter,
+        allowance: RequestAllowance,
+        stop: Callable[[], BaseException | None],
     ) -> None:
         self.message = ""
         """The id of the last message."""
@@ -53,32 +56,21 @@ class TurnListener:
         """The attempt at the turn that made it."""
         self.attempts_before = 0
         """Attempts at the same turn by models that failed."""
-        self.may_retry: Callable[[], bool] = lambda: True
-        """Whether a failed attempt may be repeated."""
         self.retry_stopped = False
-        """`may_retry` has refused a retry."""
-        self.extend_answer: Callable[[int], int | None] | None = None
-        """Returns a higher limit for an answer of this many tokens, or None if it is to be cut."""
+        """A retry was refused."""
         self.price: Callable[[Usage], float | None] | None = None
         """Returns the cost of a message, if dollars are limited: the log then holds it."""
         self._publish = publish
         self._previews = previews
         self._tracker = tracker
         self._bill = bill
+        self._allowance = allowance
+        self._stop = stop
         self._is_open = False  # a message
         self._texts: list[str] = []  # of the open message, without a refusal
         self._refusals: set[int] = set()  # the indexes of its blocks that are one
         self._length = 0  # of the open message, of any kind, in bytes of UTF-8
         self._max_length = sys.maxsize
-        self._effects: dict[type[Payload], Callable[[Any, list[Payload]], None]] = {
-            MessageStart: self._on_start,
-            TextContentBlockStart: self._on_text,
-            ToolUseContentBlockStart: self._on_call,
-            ToolUseContentBlockStop: self._on_call_stop,
-            MessageDelta: self._on_message_delta,
-            MessageStop: self._on_stop,
-            MessageDiscarded: self._on_discarded,
-        }
 
     def __call__(self, payload: Payload) -> object:
         """Publish a payload. Returns False, and publishes nothing, for a retry that may not happen."""
@@ -90,13 +82,13 @@ class TurnListener:
     def on_payloads(self, payloads: Sequence[Payload]) -> None:
         """Publish payloads that arrived together. What follows from one is published right after it."""
         published: list[Payload] = []
-        publish, effects = published.append, self._effects
+        publish = published.append
         try:
             for payload in payloads:
                 publish(payload)
                 kind = type(payload)
-                if kind in effects:
-                    effects[kind](payload, published)
+                if kind in _EFFECTS:
+                    _EFFECTS[kind](self, payload, published)
                     continue
                 if type(payload) is InputJsonDelta:
                     text = payload.partial_json
@@ -121,7 +113,7 @@ class TurnListener:
         self._max_length = sys.maxsize if tokens is None else tokens * _TOKEN_BYTES
 
     def _extend_or_stop(self) -> None:
-        limit = self.extend_answer(self._length // _TOKEN_BYTES) if self.extend_answer is not None else None
+        limit = self._allowance.extend(self._length // _TOKEN_BYTES)
         if limit is None:
             raise AnswerTooLong
         self.limit_answer(limit)
@@ -175,7 +167,7 @@ class TurnListener:
         self._tracker.turns += 1
 
     def _on_retry(self, payload: RetryScheduled) -> object:
-        if not self.may_retry():
+        if self._stop() is not None or not self._allowance.fits():
             self.retry_stopped = True
             return False
         if self.attempts_before:
@@ -190,3 +182,14 @@ class TurnListener:
         self._previews.discard()
         if payload.usage.total is not None:
             self._bill.add(payload.usage)
+
+
+_EFFECTS: dict[type[Payload], Callable[[TurnListener, Any, list[Payload]], None]] = {
+    MessageStart: TurnListener._on_start,
+    TextContentBlockStart: TurnListener._on_text,
+    ToolUseContentBlockStart: TurnListener._on_call,
+    ToolUseContentBlockStop: TurnListener._on_call_stop,
+    MessageDelta: TurnListener._on_message_delta,
+    MessageStop: TurnListener._on_stop,
+    MessageDiscarded: TurnListener._on_discarded,
+}

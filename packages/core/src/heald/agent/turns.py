@@ -39,7 +39,7 @@ class TurnRunner:
         stop: Callable[[], BaseException | None],
     ) -> None:
         """`stop` returns the exception that forbids a further request, if there is one."""
-        self.bill = CostMeter(account.tracker, lambda: conversation.session)
+        self.bill = CostMeter(account.tracker, conversation)
         self.attempts_before = 0
         """Attempts at the next turn by a process that ended."""
         self._conversation = conversation
@@ -49,9 +49,9 @@ class TurnRunner:
         self._allowance = RequestAllowance(conversation, account)
         self._output_schema = output_schema
         self._stop = stop
-        self._listener = TurnListener(conversation.bus.publish_all, previews, account.tracker, self.bill)
-        self._listener.may_retry = lambda: stop() is None and self._allowance.fits()
-        self._listener.extend_answer = self._allowance.extend
+        self._listener = TurnListener(
+            conversation.bus.publish_all, previews, account.tracker, self.bill, self._allowance, stop
+        )
         self._removed = 0  # messages that compactions removed during the exchange, less those that replaced them
         self._tool_choice: str | None = None  # of the remaining turns, if it is not that of the settings
 

@@ -18,7 +18,7 @@ class WrittenCalls(QuickStrategy):
 
     def __init__(self, text_editing: TextEditing) -> None:
         self._text_editing = text_editing
-        self._is_decided = False  # the endpoint has reported a call, so no text is one
+        self._decided: WireSession | None = None  # whose endpoint has reported a call, so no text is one
 
     def attach(self, conversation: Conversation) -> None:
         super().attach(conversation)
@@ -29,17 +29,21 @@ class WrittenCalls(QuickStrategy):
         runtime = self.conversation.runtime
         runtime.needs_text_calls = self._needs_text
         session = cast("WireSession", self.conversation.session)
-        self._is_decided = False
+        if session is self._decided:
+            return
+        self._decided = None
         if not getattr(session, "may_write_calls", False):
             return
         session.fits = runtime.fits
-        session.parses_calls = self._is_decided = session.model.provider in runtime.text_calls.parsing_providers
+        session.parses_calls = session.model.provider in runtime.text_calls.parsing_providers
+        if session.parses_calls:
+            self._decided = session
 
     def _needs_text(self) -> bool:
         return self._text_editing.needs_text
 
     def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
-        return stream(on_event) if self._is_decided else self._read_turn(stream, on_event)
+        return stream(on_event) if self._decided is not None else self._read_turn(stream, on_event)
 
     async def _read_turn(self, stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
         turn = await stream(on_event)

@@ -22,7 +22,7 @@ def user_file() -> Path:
 def has_config_files() -> bool:
     """Whether there are settings of the user or of the project, trusted or not. It is cheap: every agent asks."""
     home = _home()
-    if os.path.exists(f"{_config_home(home)}/{CONFIG_FILE}"):
+    if os.access(f"{_config_home(home)}/{CONFIG_FILE}", os.F_OK):  # unlike `exists`, it raises nothing inside
         return True
     try:
         return _find_project_file(os.getcwd(), CONFIG_FILE, home) is not None

@@ -115,15 +115,16 @@ class CheckedFields(msgspec.StructMeta):
 def check_fields(value: msgspec.Struct) -> None:
     """Check the fields of a struct that a program makes: msgspec checks only those that it decodes."""
     kind = type(value)
-    rows, defaults = _fields(kind)
-    fields = msgspec.structs.astuple(value)
-    for index in compress(range(len(fields)), map(is_not, fields, defaults)):
-        field = fields[index]
-        if not field and type(field) is defaults[index]:  # an empty list or dict of its own
-            continue
-        name, matches, annotation = rows[index]
-        if not matches(field):
-            raise ConfigurationError(f"{kind.__name__}: {_fault(name, field, annotation)}")
+    fields = _fields(kind)
+    values = msgspec.structs.astuple(value)
+    changed: Iterable[int] = compress(fields.plain, map(is_not, map(values.__getitem__, fields.plain), fields.defaults))
+    containers = tuple(map(values.__getitem__, fields.containers))
+    if any(containers) or tuple(map(type, containers)) != fields.factories:  # not all are empty ones of their own
+        changed = sorted((*changed, *fields.containers))
+    for index in changed:
+        name, matches, annotation = fields.rows[index]
+        if not matches(values[index]):
+            raise ConfigurationError(f"{kind.__name__}: {_fault(name, values[index], annotation)}")
 
 
 def check_value(title: str, name: str, value: object, annotation: Any, advice: str = "") -> None:
@@ -169,18 +170,28 @@ def _title(function: Callable[..., Any]) -> str:
     return owner if name == "__init__" else name
 
 
+class _Fields(msgspec.Struct, frozen=True):
+    """The fields of a struct, by their numbers."""
+
+    rows: list[tuple[str, _Matches, Any]]
+    """The name, the test and the type of each."""
+    plain: list[int]
+    defaults: list[Any]
+    """The default of each plain field."""
+    containers: list[int]
+    """The fields whose default is an empty container."""
+    factories: tuple[type, ...]
+    """The class of each of them."""
+
+
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[list[tuple[str, _Matches, Any]], list[Any]]:
-    """Return the name, the test and the type of each field, and the defaults: the value, or the class that makes it."""
-    fields = msgspec.structs.fields(kind)
-    rows = [(field.name, _matcher(field.type), field.type) for field in fields]
-    return rows, [_default(field) for field in fields]
-
-
-def _default(field: msgspec.structs.FieldInfo) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return _MISSING if field.default_factory is msgspec.NODEFAULT else field.default_factory
+def _fields(kind: type[msgspec.Struct]) -> _Fields:
+    infos = msgspec.structs.fields(kind)
+    rows = [(info.name, _matcher(info.type), info.type) for info in infos]
+    containers = [number for number, info in enumerate(infos) if isinstance(info.default_factory, type)]
+    plain = [number for number in range(len(infos)) if number not in containers]
+    defaults = [_MISSING if infos[number].default is msgspec.NODEFAULT else infos[number].default for number in plain]
+    return _Fields(rows, plain, defaults, containers, tuple(infos[number].default_factory for number in containers))
 
 
 def _fault(name: str, value: Any, annotation: Any) -> str:
@@ -231,7 +242,7 @@ def _field_hint(kind: type[msgspec.Struct], value: str | float) -> str:
     """Return which field of a struct a plain value may be meant for."""
     names = [
         name
-        for name, matches, annotation in _fields(kind)[0]
+        for name, matches, annotation in _fields(kind).rows
         if (str not in _kinds(annotation) if isinstance(value, str) else annotation is not Any) and matches(value)
     ]
     if not names:

@@ -4,9 +4,6 @@ Parsing is strict wherever two readers could disagree on where the body ends: a 
 lengths, a length beside chunks.
 """
 
-import re
-from operator import methodcaller
-
 import msgspec
 
 from heald.core.lazy import lazy_pattern
@@ -15,10 +12,11 @@ from heald.http1.errors import NotHttp
 
 MAX_HEAD = 64 * 1024
 _END = lazy_pattern(rb"\n\r?\n")
-_STATUS = lazy_pattern(r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n")
-_FIELD = lazy_pattern(r"^([-!#$%&'*+.^_`|~0-9A-Za-z]++):[ \t]*+([^\0\r\n]*+)\r?\n", re.MULTILINE)
+_STATUS = r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n"
+_FIELD = r"[-!#$%&'*+.^_`|~0-9A-Za-z]++:[^\0\r\n]*+\r?\n"
+_STATUS_LINE = lazy_pattern(_STATUS)
+_HEAD = lazy_pattern(rf"{_STATUS}((?:{_FIELD})*+)\r?\n\Z")
 _MAX_LENGTH_DIGITS = 18
-_trim = methodcaller("rstrip", " \t")
 _TLS_RECORDS = (b"\x15", b"\x16")  # an alert, a handshake
 
 
@@ -52,26 +50,18 @@ def parse_head(data: bytes, *, bare: bool = False) -> ResponseHead:
     if len(data) > MAX_HEAD:
         raise NotHttp(f"it has headers of more than {MAX_HEAD} bytes")
     text = data.decode("utf-8", "replace")
-    status_line = _STATUS.match(text)
-    if status_line is None:
+    head = _HEAD.match(text)
+    if head is None and _STATUS_LINE.match(text) is None:
         raise NotHttp("it does not begin with an HTTP/1 status line")
-    fields = _FIELD.findall(text, status_line.end())
-    if len(fields) != text.count("\n") - 2:
+    if head is None:
         raise NotHttp("it has a header that is folded, has no name, or holds a control character")
-    names, values = zip(*fields, strict=True) if fields else ((), ())
-    headers: dict[str, str] = dict(zip(map(str.lower, names), map(_trim, values), strict=True))
-    if len(headers) < len(fields):
-        headers = _join_repeated(fields)
-    status = int(status_line[2])
-    return ResponseHead(status, headers, _framing(status, headers, bare), _keeps(headers, status_line[1] != "0"))
-
-
-def _join_repeated(fields: list[tuple[str, str]]) -> dict[str, str]:
     headers: dict[str, str] = {}
-    for name, value in fields:
-        key, value = name.lower(), value.rstrip(" \t")
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    return headers
+    for line in head[3].split("\n")[:-1]:
+        name, _, value = line.partition(":")
+        name, value = name.lower(), value.strip(" \t\r")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    status = int(head[2])
+    return ResponseHead(status, headers, _framing(status, headers, bare), _keeps(headers, head[1] != "0"))
 
 
 def _framing(status: int, headers: dict[str, str], bare: bool) -> BodyFraming:

@@ -17,6 +17,7 @@ from heald.core.json import as_object, encode
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Message, Text, ToolDefinition, user_message
 from heald.core.payload import Payload
+from heald.core.recent_results import RecentResults
 from heald.core.retry import Retry
 from heald.core.turn import Cost, Settings, Usage
 from heald.http1.shared_reads import SharedReads, shared_reads
@@ -70,6 +71,8 @@ _CALL_REJECTED = (
     "Your last message could not be read as a tool call, so nothing was run. "
     "Call one of the tools with arguments that are valid JSON for its schema, or answer in text."
 )
+_argument_names: "RecentResults[Tools]" = RecentResults()
+_NO_NAMES: "tuple[list[ToolDefinition], Tools]" = ([], {})
 _MEDIA = frozenset(("pdf_input", "audio_input", "file_ids"))
 _USUAL = Timeouts()
 _OWN_SERVER_SECONDS = 1800.0
@@ -90,6 +93,19 @@ _STREAMS = (
 class WireSession(ConversationBase):
     """A `ProviderSession` with a real endpoint."""
 
+    text_files: "TextFiles | None" = None
+    """The model writes files as text and calls no tools."""
+    parses_calls = False
+    """The server has reported a call, so that no text counts as one."""
+    fits: "Fits | None" = None
+    """Whether a tool accepts the arguments of a call that is written as text."""
+    _context_size: int | None = None  # that is requested
+    _facts: "ServerFacts | None" = None
+    _loop: asyncio.AbstractEventLoop | None = None  # that of the last turn
+    _reads: SharedReads | None = None
+    _transport: Transport | None = None
+    _socket: "ResponsesSocket | None" = None
+
     def __init__(
         self,
         model: Model,
@@ -105,25 +121,13 @@ class WireSession(ConversationBase):
         self.retry = retry or default_retry()
         self.timeouts = timeouts or default_timeouts()
         self._quirks = model.endpoint.quirks
-        self.text_files: TextFiles | None = None
-        """The model writes files as text and calls no tools."""
-        self.parses_calls = False
-        """The server has reported a call, so that no text counts as one."""
-        self.fits: Fits | None = None
-        """Whether a tool accepts the arguments of a call that is written as text."""
-        self._context_size: int | None = None  # that is requested
-        self._facts: ServerFacts | None = None
         self._render_cache = RenderCache()
         self._files = UploadedFiles(model)
         self._patience = _find_patience(self.timeouts, model)
         self._is_listed = has_list_price(model)
-        self._argument_names: tuple[list[ToolDefinition], Tools] = ([], {})  # by the tools that they are of
-        self._loop: asyncio.AbstractEventLoop | None = None  # that of the last turn
+        self._argument_names: tuple[list[ToolDefinition], Tools] = _NO_NAMES  # by the tools that they are of
         self._watchdog = Watchdog(self.timeouts)
-        self._reads = SharedReads()
-        self._transport: Transport | None = None
         self._headers: Mapping[str, str] = {}
-        self._socket: ResponsesSocket | None = None
 
     async def close(self) -> None:
         if self._socket is not None and self._loop is asyncio.get_running_loop():
@@ -316,8 +320,12 @@ class WireSession(ConversationBase):
     def _find_argument_names(self) -> "Tools":
         """The arguments of each tool, by which calls are recognised in text."""
         if self._argument_names[0] != self.tools:
-            names = {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools}
-            self._argument_names = list(self.tools), names
+            tools = list(self.tools)
+            names = _argument_names.find(tools)
+            if names is None:
+                names = {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in tools}
+                _argument_names.add(tools, names)
+            self._argument_names = tools, names
         return self._argument_names[1]
 
     async def _attempt(self, decoder: Decoder, body: bytes, deliver: Deliver) -> None:
@@ -349,7 +357,7 @@ class WireSession(ConversationBase):
                     raise broken_read(error) from None
                 if not chunk:
                     break
-                decoder.join_from = 1 if reads.is_active else _FLOOD
+                decoder.join_from = 1 if reads is not None and reads.is_active else _FLOOD
                 held_back = decoder.held_back
                 payloads = decoder.feed(chunk)
                 watchdog.saw(bool(payloads) or decoder.held_back > held_back, decoder.started)
@@ -376,7 +384,7 @@ class WireSession(ConversationBase):
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             if self._loop is not None:
-                self._watchdog.close()
+                self._watchdog.stop()
                 self._watchdog, self._socket = Watchdog(self.timeouts), None
             self._loop, self._transport = loop, None
             self._reads = shared_reads(loop)

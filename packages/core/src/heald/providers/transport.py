@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from heald.http1.connection import HttpReply
 from heald.http1.content_coding import InflatedReader, parse_content_coding
 from heald.http1.errors import (
@@ -24,32 +26,25 @@ _MAX_ROUTES = 1024
 _PROXY_WANTS_A_PASSWORD = 407
 
 
-class Response:
+def _do_nothing() -> None:
+    pass
+
+
+class Response(msgspec.Struct, eq=False):
     """A response while it is read. The caller ends it with `release` or `close`."""
 
-    def __init__(
-        self,
-        status: int,
-        headers: Mapping[str, str],
-        read_chunk: Callable[[], Awaitable[bytes]],
-        *,
-        at_end: Callable[[], bool],
-        release: Callable[[], None],
-        close: Callable[[], None],
-        share_reads: Callable[[], object] = lambda: None,
-    ) -> None:
-        self.status = status
-        self.headers = headers
-        self.read_chunk = read_chunk
-        """The next bytes; empty at the end."""
-        self.at_end = at_end
-        """Everything was read, as far as is known without waiting."""
-        self.release = release
-        """End the response; the connection is reused."""
-        self.close = close
-        """Close the connection at once."""
-        self.share_reads = share_reads
-        """Let it be read together with other streams, if what they bring is stored together."""
+    status: int
+    headers: Mapping[str, str]
+    read_chunk: Callable[[], Awaitable[bytes]]
+    """The next bytes; empty at the end."""
+    at_end: Callable[[], bool]
+    """Everything was read, as far as is known without waiting."""
+    release: Callable[[], None]
+    """End the response; the connection is reused."""
+    close: Callable[[], None]
+    """Close the connection at once."""
+    share_reads: Callable[[], object] = _do_nothing
+    """Let it be read together with other streams, if what they bring is stored together."""
 
     @property
     def content_type(self) -> str:

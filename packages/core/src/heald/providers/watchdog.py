@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from time import monotonic
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -34,7 +36,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True, metaclass=CheckedField
 class Watchdog:
     """Aborts a silent stream; `error` names the clock that ran out. It watches one turn at a time, in one event loop.
 
-    One timer serves all turns and checks the clocks when it is due, so a delta only reads the time.
+    One timer serves all streams of the loop and checks their clocks when it is due, so a delta only reads the time.
     """
 
     def __init__(self, timeouts: Timeouts) -> None:
@@ -43,10 +45,9 @@ class Watchdog:
         """The stream was finished and only its end was missing: no error."""
         self._timeouts = timeouts
         self._shortest = min(timeouts.socket, timeouts.content, timeouts.total)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.is_checked = False
+        """The timer of the loop checks the clocks."""
         self._abort: Callable[[], object] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = 0.0  # when the timer is
         self._tail: asyncio.TimerHandle | None = None
         self._last_byte = self._last_content = self._began = 0.0
         self._first = 0.0  # that silence may last before the first content
@@ -63,12 +64,13 @@ class Watchdog:
         """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds. Until there
         is content, silence may last `first` seconds."""
         now = monotonic()
-        self._last_byte = self._last_content = self._began = begin = now + grace
+        self._last_byte = self._last_content = self._began = now + grace
         self._first = first
-        if self._timer is None or self._due > begin + self._shortest:
-            self._set_timer(now + self._shortest, self._shortest)  # without the grace, so that the stream's fits too
         self.error, self.ended = None, False
         self._abort = abort
+        if not self.is_checked:
+            self.is_checked = True
+            _stream_timer(asyncio.get_running_loop()).add(self, now + self._shortest)
 
     def saw(self, content: bool, begun: bool = True) -> None:
         """Record that bytes arrived, with or without content. Until the answer has `begun`, content is news of how far
@@ -81,8 +83,8 @@ class Watchdog:
 
     def finishing(self) -> None:
         """Record the stop reason: from now on silence is the end, not an error."""
-        if self._tail is None and self._loop is not None:
-            self._tail = self._loop.call_later(self._timeouts.tail, self._end)
+        if self._tail is None:
+            self._tail = asyncio.get_running_loop().call_later(self._timeouts.tail, self._end)
 
     def stop(self) -> None:
         self._abort = None
@@ -90,26 +92,11 @@ class Watchdog:
             self._tail.cancel()
             self._tail = None
 
-    def close(self) -> None:
-        """Stop for good."""
-        self.stop()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _set_timer(self, due: float, seconds: float) -> None:
-        if self._loop is None:
-            self._loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            self._timer.cancel()
-        self._due = due
-        self._timer = self._loop.call_later(seconds, self._check)
-
-    def _check(self) -> None:
-        self._timer = None
+    def check(self, now: float) -> float | None:
+        """Abort the stream if a clock ran out. Returns when to check again otherwise."""
         if self._abort is None:
-            return
-        now, limits = monotonic(), self._timeouts
+            return None
+        limits = self._timeouts
         name = "first" if self._first else "socket"
         if now - self._last_byte >= self._socket:
             self.error = ProviderTimeout(f"No byte came for {self._socket:g} s; try again, or raise Timeouts.{name}.")
@@ -123,13 +110,58 @@ class Watchdog:
             self.error = AnswerTooSlow(f"The answer took longer than {limits.total:g} s; raise Timeouts.total.")
         if self.error is not None:
             self._abort()
-            return
+            return None
         due = min(self._last_byte + self._socket, self._last_content + self._content, self._began + limits.total)
         if self._first:
             due = min(due, now + self._shortest)  # the first content shortens the limits
-        self._set_timer(due, max(due - now, 0.001))
+        return due
 
     def _end(self) -> None:
         self.ended = True
         if self._abort is not None:
             self._abort()
+
+
+class StreamTimer:
+    """The timer of the streams that are watched in one event loop. It refers to no handle, and so not to the loop."""
+
+    def __init__(self) -> None:
+        self._watchdogs: list[Watchdog] = []
+        self._due = inf  # when the next check is
+
+    def add(self, watchdog: Watchdog, due: float) -> None:
+        """Check a stream at this time, or before. One that is not watched by then is forgotten."""
+        self._watchdogs.append(watchdog)
+        if due < self._due:
+            self._set(due)
+
+    def _set(self, due: float) -> None:
+        self._due = due
+        asyncio.get_running_loop().call_later(max(due - monotonic(), 0.001), self._check, due)
+
+    def _check(self, due: float) -> None:
+        if due != self._due:
+            return  # an earlier check has taken its place
+        self._due = next_due = inf
+        now = monotonic()
+        watchdogs, self._watchdogs = self._watchdogs, []
+        for watchdog in watchdogs:
+            again = watchdog.check(now)
+            if again is None:
+                watchdog.is_checked = False
+            else:
+                self._watchdogs.append(watchdog)
+                next_due = min(next_due, again)
+        if next_due < inf:
+            self._set(next_due)
+
+
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, StreamTimer] = WeakKeyDictionary()
+
+
+def _stream_timer(loop: asyncio.AbstractEventLoop) -> StreamTimer:
+    """The timer of an event loop."""
+    timer = _by_loop.get(loop)
+    if timer is None:
+        timer = _by_loop[loop] = StreamTimer()
+    return timer

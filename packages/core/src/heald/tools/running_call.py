@@ -2,6 +2,8 @@
 
 import asyncio
 
+import msgspec
+
 from heald.core.messages import ToolCall, ToolResult
 from heald.tools.context import ToolContext
 from heald.tools.definitions import Tool
@@ -9,22 +11,20 @@ from heald.tools.planned_call import PlannedCall
 from heald.tools.scheduling import Ticket
 
 
-class RunningCall:
+class RunningCall(msgspec.Struct, eq=False):
     """The state of one call from plan to result."""
 
-    __slots__ = ("call", "context", "planned", "result", "started", "task", "ticket", "timed", "timed_out", "tool")
-
-    def __init__(self, call: ToolCall) -> None:
-        self.call = call
-        self.tool: Tool | None = None
-        self.planned: PlannedCall | None = None
-        self.ticket: Ticket | None = None
-        self.task: asyncio.Task[None] | None = None
-        self.timed = False  # its time limit is set
-        self.context: ToolContext | None = None
-        self.timed_out = False
-        self.started = 0.0
-        self.result: ToolResult | None = None
+    call: ToolCall
+    tool: Tool | None = None
+    planned: PlannedCall | None = None
+    ticket: Ticket | None = None
+    task: "asyncio.Task[None] | None" = None
+    timed: bool = False
+    """Its time limit is set."""
+    context: ToolContext | None = None
+    timed_out: bool = False
+    started: float = 0.0
+    result: ToolResult | None = None
 
     def stop(self) -> None:
         if self.context is not None:

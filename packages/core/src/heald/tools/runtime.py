@@ -102,6 +102,39 @@ HandOver = Callable[[str, str, ToolContext[Any]], Awaitable[str]]
 class ToolRuntime:
     """The tools of one session and their shared state: workspace, permissions, locks and approvals."""
 
+    has_client_tools = False
+    """Whether there are, or were, tools that clients run."""
+    relay: Callable[[Event, bool], object] | None = None
+    """Receives the events of subagents. The flag is False for events of deeper levels."""
+    deps: object = None
+    """What the program gave to the running exchange for its tools: `ToolContext.deps`. Subagents share it."""
+    account: CallAccount | None = None
+    """The account of the running exchange. Subagents share it."""
+    find_hosted: Callable[[str], Tool | None] | None = None
+    """Finds tools that are not in the registry, such as those that are hosted by the model's provider."""
+    on_result: Callable[[ToolResult], object] | None = None
+    """Called with each result before it is published."""
+    shared_middleware: Sequence[Middleware] = ()
+    """Middleware that wraps the calls of subagents, outside their own middleware."""
+    ask_model: AskModel | None = None
+    """Asks the agent's model, apart from its conversation."""
+    hand_over: HandOver | None = None
+    """Hands the conversation over to another agent."""
+    further_names: Sequence[str] = ()
+    """Tools of other agents that the conversation may be handed over to. Rules may name them."""
+    on_new_tool: Callable[[], object] | None = None
+    """Called when a tool is added while an exchange runs."""
+    shows_secrets = False
+    """Whether the user lets models see the secrets of this folder."""
+    check_written: Callable[[ToolCall], ToolCall | ToolFault] | None = None
+    """Returns the call that a model's call stands for, or why it is not run, before it is planned."""
+    output_bytes: int | None = None
+    """The most bytes of a result that the model gets at once: a share of its context, once that is known."""
+    _client_precedence: ClientPrecedence = "distinct"
+    _shadowed_client_tools: Sequence[ToolDefinition] = ()  # whose names the agent that speaks uses itself
+    _idle_rules: Sequence[PermissionRule] = ()  # rules for tools that may come later
+    _run: Next | None = None  # a tool within the middleware, if there is any
+
     def __init__(
         self,
         tools: Registry | Iterable[ToolLike] = (),
@@ -125,39 +158,10 @@ class ToolRuntime:
         self.client_calls = client_calls or PendingClientCalls()
         """Calls that wait for a client."""
         self.client_tool_timeout = client_tool_timeout
-        self.has_client_tools = False
-        """Whether there are, or were, tools that clients run."""
-        self.relay: Callable[[Event, bool], object] | None = None
-        """Receives the events of subagents. The flag is False for events of deeper levels."""
-        self.deps: object = None
-        """What the program gave to the running exchange for its tools: `ToolContext.deps`. Subagents share it."""
-        self.account: CallAccount | None = None
-        """The account of the running exchange. Subagents share it."""
-        self.find_hosted: Callable[[str], Tool | None] | None = None
-        """Finds tools that are not in the registry, such as those that are hosted by the model's provider."""
-        self.on_result: Callable[[ToolResult], object] | None = None
-        """Called with each result before it is published."""
-        self.shared_middleware: Sequence[Middleware] = ()
-        """Middleware that wraps the calls of subagents, outside their own middleware."""
-        self.ask_model: AskModel | None = None
-        """Asks the agent's model, apart from its conversation."""
-        self.hand_over: HandOver | None = None
-        """Hands the conversation over to another agent."""
-        self.further_names: Sequence[str] = ()
-        """Tools of other agents that the conversation may be handed over to. Rules may name them."""
-        self.on_new_tool: Callable[[], object] | None = None
-        """Called when a tool is added while an exchange runs."""
-        self.shows_secrets = False
-        """Whether the user lets models see the secrets of this folder."""
-        self._client_precedence: ClientPrecedence = "distinct"
-        self._shadowed_client_tools: list[ToolDefinition] = []  # whose names the agent that speaks uses itself
-        self._idle_rules: Sequence[PermissionRule] = ()  # rules for tools that may come later
         self._secrets = secrets_of(self.workspace)
         self.text_calls = TextCallTrust()
         self.needs_text_calls: Callable[[], bool] = lambda: False
         """Whether the model is known to write its calls as text."""
-        self.check_written: Callable[[ToolCall], ToolCall | ToolFault] | None = None
-        """Returns the call that a model's call stands for, or why it is not run, before it is planned."""
         self.whole_results = WholeResults()
         self.session_objects = SessionObjects()
         self.locks = locks or Locks()
@@ -165,8 +169,6 @@ class ToolRuntime:
         self.timeout = timeout
         self.max_output = max_output
         """The most characters of a result that the model gets at once."""
-        self.output_bytes: int | None = None
-        """The most bytes of it: a share of the model's context, once that is known."""
         self.concurrency = concurrency
         self._wrap(middleware, cache)
 
@@ -178,9 +180,9 @@ class ToolRuntime:
             if hasattr(layer, "check") and isinstance(layer, CheckingMiddleware)  # the second check is slow
         ]
         self._cache = cache
-        self.is_plain = not middleware and cache is None
+        self._run = _compose(middleware, self._invoke) if middleware or cache is not None else None
+        self.is_plain = self._run is None
         """Whether nothing is run around a tool."""
-        self._run: Next = _compose(middleware, self._invoke)
 
     def change_agent(
         self, registry: Registry, permissions: Permissions, middleware: Sequence[Middleware], cache: ResultCache | None
@@ -245,7 +247,7 @@ class ToolRuntime:
         made = [client_tool(definition, self.client_tool_timeout) for definition in definitions]
         self.registry.set_client_tools(made, only=precedence == "only")
         self.has_client_tools = self.has_client_tools or bool(made)
-        self._client_precedence, self._shadowed_client_tools = precedence, []
+        self._client_precedence, self._shadowed_client_tools = precedence, ()
         if made and self._idle_rules:
             try:
                 self.check_rules(may_grow=True)
@@ -490,7 +492,7 @@ class ToolRuntime:
 
     def run(self, planned: PlannedCall, context: ToolContext) -> Awaitable[Any]:
         """Run the tool through the middleware."""
-        if self.is_plain:
+        if self._run is None:
             return planned.tool.run(planned.values, context)
         return self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
 

@@ -33,7 +33,7 @@ class TextCallTrust:
         self.approved = False
         """A person has allowed a call that was written as text."""
         self._requested: set[str] = set()  # approvals of such calls
-        self._lock = asyncio.Lock()
+        self._lock: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None  # of the lock
 
     def feed(self, payload: Payload) -> None:
@@ -73,7 +73,7 @@ class TextCallTrust:
     def asking(self) -> asyncio.Lock:
         """Held while a person is asked, so that calls of one message ask once."""
         loop = asyncio.get_running_loop()
-        if self._loop is not loop:
+        if self._lock is None or self._loop is not loop:
             self._lock, self._loop = asyncio.Lock(), loop
         return self._lock
 

@@ -2,29 +2,30 @@
 
 from typing import Literal
 
+import msgspec
+
 from heald.core.messages import ToolCall
 
 BlockKind = Literal["text", "refusal", "thinking", "tool"]
 
 
-class OpenBlock:
+class OpenBlock(msgspec.Struct, eq=False):
     """A block of the message while it is being written."""
 
-    __slots__ = ("call_id", "calls", "closed", "form", "half", "id", "index", "kind", "name", "parts", "wire_id")
-
-    def __init__(self, kind: BlockKind) -> None:
-        self.kind: BlockKind = kind
-        self.index = -1  # assigned with the start event
-        self.id = ""
-        self.parts: list[str] = []
-        self.closed = False
-        self.half = ""  # the first half of a surrogate pair whose second half has not arrived
-        self.calls: list[ToolCall] = []
-        """Its calls once the message ended: one, or several where a legacy wrapper held them."""
-        self.call_id = ""
-        self.wire_id = ""
-        self.name = ""
-        self.form: str | None = None
+    kind: BlockKind
+    index: int = -1
+    """Assigned with the start event."""
+    id: str = ""
+    parts: list[str] = []
+    closed: bool = False
+    half: str = ""
+    """The first half of a surrogate pair whose second half has not arrived."""
+    calls: list[ToolCall] = []
+    """Its calls once the message ended: one, or several where a legacy wrapper held them."""
+    call_id: str = ""
+    wire_id: str = ""
+    name: str = ""
+    form: str | None = None
 
     @property
     def started(self) -> bool:

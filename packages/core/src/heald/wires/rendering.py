@@ -7,6 +7,7 @@ import msgspec
 
 from heald.core.json import JsonObject, encode
 from heald.core.messages import File, Image, Message, user_message
+from heald.core.recent_results import RecentResults
 from heald.core.running_total import RunningTotal
 from heald.core.turn import Settings
 from heald.wires.history import History
@@ -16,7 +17,6 @@ _OPENING = user_message("Continue.")
 _STILL_OPEN = 4
 """The items at the end that stay values: a wire may add to the last one, and mark those before the last answers."""
 _WITH_FILES = (Image, File)
-_MAX_FRAMES = 8
 
 
 class RenderCache:
@@ -61,24 +61,16 @@ def build_frame(request: TurnRequest, build: Callable[[TurnRequest], JsonObject]
     depends_on = (request.settings, request.tools, request.quirks, request.model, request.context_size)
     if cache.frame_of != depends_on:
         cache.frame_of = (request.settings, list(request.tools), *depends_on[2:])
-        cache.frame = _find_frame((build, request.provider, *cache.frame_of), request, build)
+        frame_of = (build, request.provider, *cache.frame_of)
+        cache.frame = _frames.find(frame_of) or _frames.add(frame_of, _encode_fields(build(request)))
     return cache.frame
 
 
-_frames: tuple[tuple[tuple[object, ...], JsonObject], ...] = ()
-"""The last frames of this process, with all that each depends on: an agent that is made for every request has one."""
+_frames = RecentResults[JsonObject]()
 
 
-def _find_frame(
-    depends_on: tuple[object, ...], request: TurnRequest, build: Callable[[TurnRequest], JsonObject]
-) -> JsonObject:
-    global _frames
-    for other, frame in _frames:
-        if other == depends_on:
-            return frame
-    frame: JsonObject = {name: msgspec.Raw(encode(value)) for name, value in build(request).items()}
-    _frames = ((depends_on, frame), *_frames[: _MAX_FRAMES - 1])
-    return frame
+def _encode_fields(fields: JsonObject) -> JsonObject:
+    return {name: msgspec.Raw(encode(value)) for name, value in fields.items()}
 
 
 Write = Callable[[Message, History, list[JsonObject]], None]

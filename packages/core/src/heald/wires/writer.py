@@ -124,10 +124,7 @@ class MessageWriter:
 
     def _start_call(self, wire_id: str, name: str) -> OpenBlock:
         """Begin a call. It is announced with its first arguments, when its name is complete."""
-        block = OpenBlock("tool")
-        block.wire_id = wire_id
-        block.name = name
-        block.call_id = self._unique_id(wire_id)
+        block = OpenBlock("tool", wire_id=wire_id, name=name, call_id=self._unique_id(wire_id))
         self._blocks.append(block)
         return block
 
