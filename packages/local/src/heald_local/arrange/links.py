@@ -141,7 +141,7 @@ def _find_crumbs(text: TextElement) -> list[str]:
     return items if len(items) > 1 and named else []
 
 
-_BARS = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*")
+_BARS = re.compile(r"\s+[|•·—–]\s+|\s*[|•]\s*")
 _FEWEST_IN_MENU = 3
 _MANY, _MOSTLY, _LONGEST_PLACE = 5, 0.5, 48  # items of a line of which some may be longer, or hold a figure
 
@@ -179,11 +179,17 @@ _MAKER = re.compile(
 _LONGEST_CREDIT = 160
 
 
+_OWNER = re.compile(r"©[\s\d,–-]*(?P<name>[^\W\d_][^.|:©]{1,38}?)\s+[.:](?:\s|$)")
+"""A name before a stop that stands apart is an element of its own: a link."""
+
+
 def _find_makers(text: TextElement) -> list[str]:
-    """Return the names that a line such as `Powered by Acme` leads to; none if it is no such line."""
+    """Return the names that a line such as `© 2023 Acme . Powered by Acme` leads to; none if it is no such line."""
     if len(text.lines) > 1 or len(text.text) > _LONGEST_CREDIT or text.style.family in _CODE:
         return []
-    return [match["name"] for match in _MAKER.finditer(text.text)]
+    owner = _OWNER.search(text.text)
+    owners = [owner["name"]] if owner is not None else []
+    return owners + [match["name"] for match in _MAKER.finditer(text.text)]
 
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:
