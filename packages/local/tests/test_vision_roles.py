@@ -10,9 +10,9 @@ from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
 from heald_local.arrange.part import Part
-from heald_local.arrange.role_features import describe_items, list_items
+from heald_local.arrange.role_features import Item, describe_items, list_items
 from heald_local.arrange.role_trees import RoleTrees, load_trees
-from heald_local.arrange.roles import _assign_text, _find_barred, _is_apart, _is_marked, _Roles  # pyright: ignore[reportPrivateUsage]
+from heald_local.arrange.roles import _assign_text, _find_barred, _is_apart, _is_marked, _may_lead, _Roles  # pyright: ignore[reportPrivateUsage]
 from heald_local.arrange.semantics import mark_by_rules
 from heald_local.page import Node, walk_nodes
 from heald_pictures.elements import Detection, PictureElement, TextElement
@@ -211,3 +211,10 @@ def test_all_words_of_a_sentence_that_is_a_link_are_in_links() -> None:
     for linked, tags in (([sentence], ["a", "a"]), ([words[1]], ["div", "a"])):
         roles = _Roles(frozenset(map(id, linked)), frozenset(), {})
         assert [run.tag for run in _assign_text(sentence, roles).children] == tags
+
+
+def test_bold_words_that_end_with_an_arrow_may_be_a_link_in_their_sentence() -> None:
+    for words, expected in (("read more »", True), ("read more", False)):
+        run = Part("text", Rect(160, 30, 60, 18), text=text(160, 30, words, 14, 700), tag="div")
+        item = Item(run, (), text(80, 30, "A quiet bay … read more", 14))
+        assert _may_lead(item, frozenset()) is expected

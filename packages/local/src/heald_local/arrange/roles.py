@@ -48,6 +48,7 @@ _LONGEST_TITLE, _STOPS = 9, (".", ",", ";", ":", "!", "?", "…")  # words of a 
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
+_ARROWS = ("»", "›", "→")  # at the end of words that lead on
 _COPYRIGHT = re.compile(r"©|^\s*copyright\b.*\d{4}|\ball rights reserved\b", re.IGNORECASE)
 _CHANGE = re.compile(r"[+±−–▲▼-]\s?\d+([.,]\d+)*\s?[%‰]")  # in a figure: -3 %, ▲ 1.2 %
 _LINKED = frozenset({"photo", "icon", "unread"})  # kinds of pictures that may be links
@@ -164,7 +165,8 @@ def _may_head(item: Item) -> bool:
 def _may_lead(item: Item, barred: frozenset[int]) -> bool:
     if item.text is None:
         return id(item.part) not in barred and _is_apart(item)
-    if item.sentence is not None and not _is_marked(item.text.style, item.sentence.style):
+    is_marked = item.sentence is None or _is_marked(item.text.style, item.sentence.style)
+    if not is_marked and not item.text.text.endswith(_ARROWS):
         return False  # looks like plain words, or is emphasised
     return id(item.part) not in barred and any(letter.isalnum() for letter in item.text.text)
 
