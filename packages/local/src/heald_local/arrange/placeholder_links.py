@@ -18,6 +18,7 @@ _BAR = 0.9  # the part of a page's width from which on a box at its top is a bar
 _FRAMED = 0.5  # the part of a frame that its picture fills
 _FEWEST_ALIKE, _SMALLEST_ALIKE, _WIDEST_ALIKE = 2, 14.0, 320.0  # boxes of one size side by side, and pixels of each
 _PLAIN = ("div", "article")
+_FEWEST_IN_STRIP = 4
 _CLOSED = frozenset({"a", "button", "label", "input", "select", "textarea", "table", "nav", "pre"})
 
 
@@ -106,15 +107,18 @@ def _link(part: Part, title: str, around: _PageLinks) -> Part:
 def _find_alike(part: Part) -> list[Part]:
     """Return the boxes of one size that are all of a row or grid, as thumbnails and the signs of networks are.
 
-    Those of a grid may differ in height from row to row.
+    Those of a grid may differ in height from row to row, and those of a strip of pictures in width.
     """
     boxes = [child for child in part.children if _is_empty(child)]
     if part.kind not in ("row", "grid") or len(boxes) < len(part.children) or len(boxes) < _FEWEST_ALIKE:
         return []
     first = boxes[0].rect
     is_wide = all(abs(box.rect.w - first.w) <= 1 for box in boxes)
-    is_even = is_wide and (part.kind == "grid" or all(abs(box.rect.h - first.h) <= 1 for box in boxes))
-    return boxes if is_even and first.w <= _WIDEST_ALIKE and min(first.w, first.h) >= _SMALLEST_ALIKE else []
+    is_level = part.kind == "row" and all(abs(box.rect.h - first.h) <= 1 for box in boxes)
+    is_strip = is_level and len(boxes) >= _FEWEST_IN_STRIP  # pictures of one height
+    is_even = is_strip or (is_wide and (part.kind == "grid" or is_level))
+    widest, least = max(box.rect.w for box in boxes), min(min(box.rect.w, box.rect.h) for box in boxes)
+    return boxes if is_even and widest <= _WIDEST_ALIKE and least >= _SMALLEST_ALIKE else []
 
 
 def _wrap(part: Part, label: str) -> Part:
