@@ -215,3 +215,17 @@ def test_words_that_show_how_to_write_a_date_are_a_placeholder() -> None:
     frame = box(80, 200, 110, 28, "#f2f8fb", border=True)
     (field,) = _find(seen(text(80, 40, "Stay with us", 30, 700), frame, text(87, 206, "MM/DD/YYYY", 13)), "input")
     assert "MM/DD/YYYY" in dict(field.attributes).values()
+
+
+def test_words_that_ask_in_other_words_and_languages_are_a_placeholder() -> None:
+    title, frame = text(80, 40, "Stay with us", 30, 700), box(80, 200, 300, 34, "#f2f8fb", border=True)
+    for words in ("What are you looking for?", "Looking for a mooring…", "Passwort", "Correo electrónico *"):
+        (field,) = _find(seen(title, frame, text(92, 209, words, 14, colour="#555555")), "input")
+        assert words in dict(field.attributes).values()
+
+
+def test_an_empty_white_box_with_round_ends_is_a_field_also_without_a_frame() -> None:
+    title, band = text(80, 40, "Stay with us", 30, 700), box(0, 90, 1280, 180, "#f7edc5")
+    for radius, fill, expected in ((25, "#ffffff", 1), (0, "#ffffff", 0), (25, "#cc3344", 0)):
+        pill = box(366, 150, 609, 53, fill, radius=radius)
+        assert len(_find(seen(title, band, pill), "input")) == expected

@@ -1,6 +1,7 @@
 """Links and cards as a reader knows them: by their place on the page and by what is around them."""
 
 import re
+from dataclasses import replace
 from itertools import product
 
 from heald_local.arrange.page import arrange
@@ -201,3 +202,66 @@ def test_the_maker_of_a_site_is_a_link_in_the_line_that_names_it() -> None:
     page = seen(*_top(), text(80, 300, LONG.format(1), 16), text(80, 700, "Harbour Trust. Powered by Tidewater.", 13))
     assert "Tidewater" in _links(page)
     assert not any("Powered" in words for words in _links(page))
+
+
+def test_the_name_before_a_stop_that_stands_apart_is_a_link_in_a_copyright() -> None:
+    apart = "© 2023 Northwind Ropes . Powered by Splice"
+    assert {"Northwind Ropes", "Splice"} <= _links(seen(*_top(), text(80, 700, apart, 13)))
+    joined = "© 2023 Northwind Ropes. All rights reserved."
+    assert not {"Northwind Ropes", joined} & _links(seen(*_top(), text(80, 700, joined, 13)))
+
+
+def test_a_line_of_words_with_dashes_between_them_is_a_menu() -> None:
+    assert {"Blinds", "Shutters", "Sails"} <= _links(seen(*_top(), text(80, 700, "Blinds — Shutters — Sails", 13)))
+    assert "Blinds" not in _links(seen(*_top(), text(80, 700, "Blinds — 12 boats — Sails", 13)))
+    mixed = "© 2003 – 2023 Northwind • Blinds • Shutters"
+    assert {"Blinds", "Shutters"} <= _links(seen(*_top(), text(80, 700, mixed, 13)))
+
+
+def test_a_menu_in_a_fixed_width_font_stands_at_the_top() -> None:
+    def in_code(y: float) -> TextElement:
+        line = text(80, y, "blinds | sort | sails", 13)
+        return replace(line, style=replace(line.style, family="code"))
+
+    title = text(80, 140, "Everything that floats", 44, 700)
+    assert {"blinds", "sort", "sails"} <= _links(seen(in_code(100), title, text(80, 300, LONG.format(1))))
+    assert "blinds" not in _links(seen(*_top(), in_code(700)))
+
+
+def _named_boxes(page: Detection) -> list[str]:
+    attributes = [dict(node.attributes) for node in _nodes(page) if node.tag == "a" and not node.lines]
+    return [values["aria-label"] for values in attributes if "aria-label" in values]
+
+
+def test_boxes_that_frame_an_empty_picture_are_links_in_a_row() -> None:
+    frames = [box(80 + 72 * at, 240, 66, 66, "#ebebeb", radius=3) for at in range(3)]
+    pictures = [box(84 + 72 * at, 244, 58, 58, "#eeeeee") for at in range(3)]
+    page = seen(*_top(), *frames, *pictures, text(80, 400, LONG.format(1)), height=640)
+    assert _named_boxes(page) == ["Picture 1", "Picture 2", "Picture 3"]
+
+
+def test_empty_boxes_of_one_height_in_a_row_are_a_strip_of_pictures() -> None:
+    places = [(80, 220), (305, 140), (450, 140), (595, 120)]
+    strip = [box(left, 240, wide, 128, "#eeeeee") for left, wide in places]
+    page = seen(*_top(), *strip, text(80, 500, LONG.format(1)), height=640)
+    assert _named_boxes(page) == [f"Picture {number}" for number in range(1, 5)]
+    assert _named_boxes(seen(*_top(), *strip[:2], text(80, 500, LONG.format(1)), height=640)) == []
+
+
+def test_the_empty_box_in_a_bar_at_the_top_is_the_logo_also_without_links_beside_it() -> None:
+    bar, logo = box(0, 0, 1280, 59, "#212529"), box(10, 13, 68, 38, "#eeeeee")
+    prose = [text(80, 300 + 40 * at, LONG.format(at)) for at in range(4)]
+    assert _named_boxes(seen(bar, logo, *prose, height=640)) == ["Home"]
+    assert _named_boxes(seen(logo, *prose, height=640)) == []
+
+
+def test_a_wide_empty_box_is_the_logo_if_it_begins_at_the_top() -> None:
+    menu = [text(700 + 110 * at, 62, name, 15) for at, name in enumerate(("Shop", "Journal", "About"))]
+    prose = [text(80, 500 + 40 * at, LONG.format(at)) for at in range(4)]
+    for top, expected in ((14, ["Home"]), (140, [])):
+        assert _named_boxes(seen(box(180, top, 362, 203, "#eeeeee"), *menu, *prose, height=760)) == expected
+
+
+def test_a_line_below_an_empty_box_is_no_content_of_it() -> None:
+    logo = [box(160, 24, 62, 34, "#eeeeee"), box(160, 58, 62, 1, "#deeaee")]
+    assert "Home" in _named_boxes(seen(*logo, *_top()[1:], text(80, 300, LONG.format(1)), height=640))

@@ -137,3 +137,10 @@ def test_a_framed_number_beside_a_wide_box_in_the_same_frame_is_a_quantity() -> 
     number, order = box(80, 200, 50, 56, "#f9f9f9", border=True), box(150, 200, 320, 56, "#f9f9f9", border=True)
     words = [text(98, 217, "1", 18, 700), text(170, 217, "Add to cart", 18, 700), text(400, 217, "$ 30.00", 18, 700)]
     assert "input" in _tags(number, order, *words)
+
+
+def test_bold_words_in_a_box_across_a_page_unfold_something_and_are_no_select() -> None:
+    for width, weight, tags in ((984, 700, []), (984, 400, ["select"]), (300, 700, ["select"])):
+        bar = replace(box(148, 200, width, 42, "#e5e0dd"), border=Border((1.0, 1.0, 1.0, 1.0), "#7f6a59"))
+        words, mark = text(160, 212, "More of this book", 13, weight), picture(148 + width - 31, 218, 16, 10)
+        assert _tags(bar, words, mark) == tags

@@ -10,12 +10,12 @@ from heald_local.arrange.field_labels import find_field_labels
 from heald_local.arrange.nesting import nest
 from heald_local.arrange.page import arrange
 from heald_local.arrange.part import Part
-from heald_local.arrange.role_features import describe_items, list_items
+from heald_local.arrange.role_features import Item, describe_items, list_items
 from heald_local.arrange.role_trees import RoleTrees, load_trees
-from heald_local.arrange.roles import _assign_text, _find_barred, _is_apart, _is_marked, _Roles  # pyright: ignore[reportPrivateUsage]
+from heald_local.arrange.roles import _assign_text, _find_barred, _is_apart, _is_marked, _may_lead, _Roles  # pyright: ignore[reportPrivateUsage]
 from heald_local.arrange.semantics import mark_by_rules
 from heald_local.page import Node, walk_nodes
-from heald_pictures.elements import Detection, PictureElement
+from heald_pictures.elements import Detection, PictureElement, TextElement
 from heald_pictures.rect import Rect
 from vision_pages import PNG, box, picture, seen, text
 
@@ -170,9 +170,51 @@ def test_only_the_name_right_before_a_value_is_not_a_link() -> None:
     assert [item.text.text for item in items if item.text is not None and id(item.part) in barred] == ["Call us"]
 
 
+def test_a_number_beside_another_one_names_nothing() -> None:
+    counts = [text(80 + 60 * at, 300, f"{at + 1}9816", 14, colour="#1d4ed8") for at in range(4)]
+    page = seen(*counts, *(text(80, 400 + 40 * at, LONG.format(at), 16) for at in range(4)), height=640)
+    body = mark_by_rules(nest(page), page)
+    assert not _find_barred(body, list_items(body))
+
+
+def test_the_text_beside_a_field_that_asks_by_itself_is_not_its_label() -> None:
+    prose = [text(80, 300 + 40 * at, LONG.format(at), 16) for at in range(4)]
+    for prompt, name, count in (("Search", "View cart", 0), ("", "View cart", 1), ("Your name", "Name:", 1)):
+        words = [text(772, 208, prompt, 14, colour="#757575")] if prompt else []
+        field = box(760, 200, 240, 34, "#ffffff", border=True)
+        page = seen(text(80, 40, "Everything", 40, 700), text(660, 208, name, 15), field, *words, *prose, height=640)
+        body = mark_by_rules(nest(page), page)
+        assert len(find_field_labels(body, list_items(body))) == count
+
+
+def _row_of_signs(height: int, gap: int, *between: TextElement) -> Detection:
+    signs = [PictureElement(Rect(140 + (9 + gap) * at, 300, 9, height), "icon", f"icon-{at}", PNG) for at in range(4)]
+    prose = [text(80, 400 + 40 * at, LONG.format(at), 16) for at in range(4)]
+    return seen(text(80, 300, "Share", 12), *signs, *between, *prose, height=640)
+
+
+def test_small_signs_that_stand_apart_in_a_row_are_links_each() -> None:
+    for page, expected in (
+        (_row_of_signs(14, 15), 4),
+        (_row_of_signs(14, 1), 0),  # stars
+        (_row_of_signs(5, 15), 0),  # dots
+    ):
+        items = list_items(mark_by_rules(nest(page), page))
+        assert sum(_is_apart(item) for item in items if item.text is None) == expected
+    linked = [node for node in _nodes(_row_of_signs(14, 15)) if node.tag == "a" and not node.lines]
+    assert len(linked) == 4
+
+
 def test_all_words_of_a_sentence_that_is_a_link_are_in_links() -> None:
     words = [Part("text", run.rect, text=run) for run in (text(80, 30, "Click here to"), text(190, 30, "register"))]
     sentence = Part("text", Rect(80, 30, 180, 18), tuple(words), text=text(80, 30, "Click here to register"), tag="p")
     for linked, tags in (([sentence], ["a", "a"]), ([words[1]], ["div", "a"])):
         roles = _Roles(frozenset(map(id, linked)), frozenset(), {})
         assert [run.tag for run in _assign_text(sentence, roles).children] == tags
+
+
+def test_bold_words_that_end_with_an_arrow_may_be_a_link_in_their_sentence() -> None:
+    for words, expected in (("read more »", True), ("read more", False)):
+        run = Part("text", Rect(160, 30, 60, 18), text=text(160, 30, words, 14, 700), tag="div")
+        item = Item(run, (), text(80, 30, "A quiet bay … read more", 14))
+        assert _may_lead(item, frozenset()) is expected

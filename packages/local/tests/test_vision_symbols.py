@@ -104,7 +104,7 @@ def test_the_width_of_a_text_has_the_symbols_that_another_font_draws() -> None:
     assert sans.advance("★ star") == pytest.approx(wide.advance("★") + sans.advance(" star"))
 
 
-@pytest.mark.parametrize("sign", [">", "—"])
+@pytest.mark.parametrize("sign", [">", "–"])
 def test_a_sign_that_icons_have_too_is_one_only_between_words(sign: str) -> None:
     drawn_by = face_of("sans")
     pixels, picture = _drawn(sign, drawn_by)
@@ -143,3 +143,10 @@ def test_a_digit_alone_in_a_small_frame_is_text(letter: str, expected: list[str]
     assert [element.text for element in texts] == expected
     assert len(pictures) == 1 - len(expected)
     assert not read_lone_digits(pixels, np.full_like(pixels, 255), [], [], [picture])[0]
+
+
+@pytest.mark.parametrize(
+    ("gap", "expected"), [(None, ["— of the first quality"]), (20.0, ["of the first quality", "icon-1"])]
+)
+def test_a_dash_a_space_before_a_name_is_text(gap: float | None, expected: list[str]) -> None:
+    assert _read("—", face_of("sans"), gap=gap) == expected

@@ -204,7 +204,7 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     if (
         (framed or has_native_fill(box))
-        and not tinted
+        and not (tinted or _is_bar_title(part, text))
         and any(_is_chevron(picture.rect, part, text) for picture in pictures)
     ):
         return _field(part, text, count, pictures)
@@ -546,6 +546,11 @@ def _is_chip(part: Part, text: TextElement) -> bool:
     box = part.box
     is_round = box is not None and box.radius >= 0.4 * part.rect.h and text.style.weight < _BOLD
     return part.rect.h < (LOWEST_ROUND if is_round else LOWEST_BUTTON)
+
+
+def _is_bar_title(part: Part, text: TextElement) -> bool:
+    """Whether bold words in a box across a page are the title of what it unfolds."""
+    return part.rect.w > _WIDEST_VALUE and text.style.weight >= _BOLD
 
 
 def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:

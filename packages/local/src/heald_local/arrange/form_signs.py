@@ -25,6 +25,7 @@ _BESIDE, _BELOW = 24.0, 140.0  # pixels from a field to its button
 _BUTTON_WORDS, _FEW_WORDS = 4, 5
 _FEWEST_LABELLED = 2
 _NARROWEST, _HEIGHTS, _PADDING = 120.0, (26.0, 68.0), 26.0  # pixels of a field that has no frame
+_PILL_WIDE, _PILL_LONG, _ROUND = 200.0, 4.0, 0.4  # pixels, heights, and the radius in heights
 _FURTHEST = 3.0  # heights of a box between it and another one of its list
 _INSIDE = 0.6  # of a text that lies in a box, from which on it is inside
 _BOLD = 600  # weight
@@ -35,7 +36,7 @@ def judge_boxes(boxes: Sequence[Box], detection: Detection, chances: Mapping[Rec
     form = _Form(boxes, detection)
     judged = dict(chances)
     for box in boxes:
-        if form.is_labelled_field(box):
+        if form.is_labelled_field(box) or form.is_empty_pill(box):
             judged[box.rect] = CERTAIN
         elif form.is_other(box, chances[box.rect]):
             judged[box.rect] = RULED_OUT
@@ -63,6 +64,15 @@ class _Form:
             return False
         column = [other for other in self._boxes if other is not box and _is_column(box, other)]
         return sum(self._may_be_filled(other) for other in column) + 1 >= _FEWEST_LABELLED
+
+    def is_empty_pill(self, box: Box) -> bool:
+        """Whether a box is long, white and empty, with round ends and no frame: the search field of a start page."""
+        rect = box.rect
+        is_long = rect.w >= _PILL_WIDE and rect.w >= _PILL_LONG * rect.h and _HEIGHTS[0] <= rect.h <= _HEIGHTS[1]
+        is_plain = box.border is None and box.fill.startswith("#") and box.radius >= _ROUND * rect.h
+        if not (is_long and is_plain) or self._inside[rect] or colour_distance(box.fill, _WHITE) > _NEAR_WHITE:
+            return False
+        return not any(box.rect.holds(picture, _SLACK) for picture in self._pictures)
 
     def is_other(self, box: Box, chance: float) -> bool:
         """Whether a box is a card, an item, a notice or a picture, though it looks like a field."""

@@ -53,7 +53,7 @@ def _mark_text(part: Part, text: TextElement, accents: frozenset[str], lowest_cr
     crumbs = _find_crumbs(text) if part.tag == "p" and part.rect.bottom <= lowest_crumbs else []
     if crumbs:
         return _breadcrumb(part, text, crumbs)
-    menu = _find_menu(text) if not part.children else []
+    menu = _find_menu(text, mono=part.rect.bottom <= lowest_crumbs) if not part.children else []
     if menu:
         return _menu_line(part, text, menu)
     makers = _find_makers(text) if part.tag == "p" and not part.children and not _is_link(text, accents) else []
@@ -71,7 +71,7 @@ def _is_kicker(text: Part, below: Part) -> bool:
     """Whether a small line above a title names its category; it may lead somewhere, or not."""
     if text.text is None or text.text.style.underline or text.text.style.size > _KICKER or below.text is None:
         return False
-    if _find_crumbs(text.text) or _find_menu(text.text):
+    if _find_crumbs(text.text) or _find_menu(text.text, mono=True):
         return False
     return below.text.style.size >= 1.2 * text.text.style.size and not text.text.text.endswith(_ARROWS)
 
@@ -141,19 +141,22 @@ def _find_crumbs(text: TextElement) -> list[str]:
     return items if len(items) > 1 and named else []
 
 
-_BARS = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*")
+_BARS, _DASHES = re.compile(r"\s+[|•·]\s+|\s*[|•]\s*"), re.compile(r"\s+[—–]\s+")
 _FEWEST_IN_MENU = 3
 _MANY, _MOSTLY, _LONGEST_PLACE = 5, 0.5, 48  # items of a line of which some may be longer, or hold a figure
 
 
-def _find_menu(text: TextElement) -> list[str]:
+def _find_menu(text: TextElement, *, mono: bool = False) -> list[str]:
     """Return the words of a line such as `Home | News | Contact`; none if it is no such line.
 
-    A copyright may begin or end the line.
+    A copyright may begin or end the line. Where it may be `mono`, it is no line of commands.
     """
-    if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or text.style.family in _CODE:
+    is_code = text.style.family in _CODE and not mono
+    if len(text.lines) > 1 or text.style.size > _LARGEST_CRUMB or is_code:
         return []
-    items = [item for item in _BARS.split(text.text.strip(" []|•·")) if item]
+    words = text.text.strip(" []|•·")
+    items = [item for item in _BARS.split(words) if item]
+    items = items if len(items) > 1 else _DASHES.split(words)
     if len(items) < _FEWEST_IN_MENU:
         return []
     others = items[1:] if _is_legal(items[0]) else items[:-1] if _is_legal(items[-1]) else items
@@ -179,11 +182,17 @@ _MAKER = re.compile(
 _LONGEST_CREDIT = 160
 
 
+_OWNER = re.compile(r"©[\s\d,–-]*(?P<name>[^\W\d_][^.|:©]{1,38}?)\s+[.:](?:\s|$)")
+"""A name before a stop that stands apart is an element of its own: a link."""
+
+
 def _find_makers(text: TextElement) -> list[str]:
-    """Return the names that a line such as `Powered by Acme` leads to; none if it is no such line."""
+    """Return the names that a line such as `© 2023 Acme . Powered by Acme` leads to; none if it is no such line."""
     if len(text.lines) > 1 or len(text.text) > _LONGEST_CREDIT or text.style.family in _CODE:
         return []
-    return [match["name"] for match in _MAKER.finditer(text.text)]
+    owner = _OWNER.search(text.text)
+    owners = [owner["name"]] if owner is not None else []
+    return owners + [match["name"] for match in _MAKER.finditer(text.text)]
 
 
 def _menu_line(part: Part, text: TextElement, items: Sequence[str]) -> Part:

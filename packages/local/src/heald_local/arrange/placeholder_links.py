@@ -13,7 +13,12 @@ _LARGEST_CARD = 0.3  # of the page
 _MOST_TEXTS = 8  # of a card
 _NEAR = 28.0  # pixels between a picture and its title
 _LONGEST_LABEL = 60
+_BANNER_WIDE, _BANNER_TALL, _BANNER_TOP = 560.0, 320.0, 60.0  # pixels of a larger logo, and where it begins
+_BAR = 0.9  # the part of a page's width from which on a box at its top is a bar
+_FRAMED = 0.5  # the part of a frame that its picture fills
 _FEWEST_ALIKE, _SMALLEST_ALIKE, _WIDEST_ALIKE = 2, 14.0, 320.0  # boxes of one size side by side, and pixels of each
+_PLAIN = ("div", "article")
+_FEWEST_IN_STRIP = 4
 _CLOSED = frozenset({"a", "button", "label", "input", "select", "textarea", "table", "nav", "pre"})
 
 
@@ -46,21 +51,35 @@ def is_placeholder(part: Part) -> bool:
 
 
 def _is_empty(part: Part) -> bool:
-    if part.box is None or part.children or part.kind != "stack" or part.tag != "div" or part.box.control is not None:
+    """Whether a part is a box with nothing in it but lines at its edges, or a smaller box: the picture in a frame."""
+    if part.box is None or part.kind != "stack" or part.tag not in _PLAIN or part.box.control is not None:
         return False
-    return part.box.fill.startswith("#")
+    inner = [child for child in part.children if child.kind != "rule"]
+    is_framed = len(inner) == 1 and inner[0].rect.area >= _FRAMED * part.rect.area and _is_empty(inner[0])
+    return part.box.fill.startswith("#") and (not inner or is_framed)
 
 
 def _find_logo(body: Part) -> Part | None:
-    """Return the empty box in the upper left corner of a page whose upper part has links."""
+    """Return the empty box in the upper left corner of a page whose upper part has links, or in a bar at its top."""
     boxes = [part for part in _walk(body) if is_placeholder(part) and _is_logo_place(part.rect, body.rect)]
-    has_links = any(_is_link(part) and part.rect.y < _LOGO_TOP for part in _walk(body))
-    return min(boxes, key=lambda part: (part.rect.x, part.rect.y), default=None) if has_links else None
+    if not any(_is_link(part) and part.rect.y < _LOGO_TOP for part in _walk(body)):
+        bars = [part for part in _walk(body) if _is_bar(part, body.rect)]
+        boxes = [box for box in boxes if any(bar is not box and bar.rect.holds(box.rect) for bar in bars)]
+    return min(boxes, key=lambda part: (part.rect.x, part.rect.y), default=None)
 
 
 def _is_logo_place(rect: Rect, page: Rect) -> bool:
-    is_corner = rect.y <= _LOGO_TOP and rect.x <= _LOGO_LEFT * page.w
-    return is_corner and rect.w <= _LOGO_WIDE and rect.h <= _LOGO_TALL and rect.w >= rect.h
+    if rect.x > _LOGO_LEFT * page.w or rect.w < rect.h:
+        return False
+    if rect.y <= _BANNER_TOP and rect.w <= _BANNER_WIDE and rect.h <= _BANNER_TALL:
+        return True
+    return rect.y <= _LOGO_TOP and rect.w <= _LOGO_WIDE and rect.h <= _LOGO_TALL
+
+
+def _is_bar(part: Part, page: Rect) -> bool:
+    """Whether a part is a low filled box across the top of a page."""
+    rect = part.rect
+    return part.box is not None and rect.y <= 1 and rect.h <= _LOGO_TOP and rect.w >= _BAR * page.w
 
 
 def _link(part: Part, title: str, around: _PageLinks) -> Part:
@@ -88,20 +107,23 @@ def _link(part: Part, title: str, around: _PageLinks) -> Part:
 def _find_alike(part: Part) -> list[Part]:
     """Return the boxes of one size that are all of a row or grid, as thumbnails and the signs of networks are.
 
-    Those of a grid may differ in height from row to row.
+    Those of a grid may differ in height from row to row, and those of a strip of pictures in width.
     """
     boxes = [child for child in part.children if _is_empty(child)]
     if part.kind not in ("row", "grid") or len(boxes) < len(part.children) or len(boxes) < _FEWEST_ALIKE:
         return []
     first = boxes[0].rect
     is_wide = all(abs(box.rect.w - first.w) <= 1 for box in boxes)
-    is_even = is_wide and (part.kind == "grid" or all(abs(box.rect.h - first.h) <= 1 for box in boxes))
-    return boxes if is_even and first.w <= _WIDEST_ALIKE and min(first.w, first.h) >= _SMALLEST_ALIKE else []
+    is_level = part.kind == "row" and all(abs(box.rect.h - first.h) <= 1 for box in boxes)
+    is_strip = is_level and len(boxes) >= _FEWEST_IN_STRIP  # pictures of one height
+    is_even = is_strip or (is_wide and (part.kind == "grid" or is_level))
+    widest, least = max(box.rect.w for box in boxes), min(min(box.rect.w, box.rect.h) for box in boxes)
+    return boxes if is_even and widest <= _WIDEST_ALIKE and least >= _SMALLEST_ALIKE else []
 
 
 def _wrap(part: Part, label: str) -> Part:
     attributes = (("href", "#"), ("aria-label", label[:_LONGEST_LABEL]))
-    return Part("stack", part.rect, (part,), tag="a", name="link", attributes=attributes)
+    return Part("stack", part.rect, (replace(part, tag="div"),), tag="a", name="link", attributes=attributes)
 
 
 def _is_link(part: Part) -> bool:

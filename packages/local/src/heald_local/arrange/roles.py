@@ -20,6 +20,7 @@ from heald_local.arrange.phrases import run_tag
 from heald_local.arrange.placeholder_links import link_placeholders
 from heald_local.arrange.role_features import HEADINGS, Item, Matrix, describe_items, list_items
 from heald_local.arrange.role_trees import load_trees
+from heald_local.spans import is_even
 from heald_pictures.elements import Detection, TextElement, TextStyle
 from heald_pictures.rect import Rect, hull
 
@@ -39,12 +40,15 @@ _WORDS = (3, 8)  # texts of more words are not like those of fewer
 _THINNEST = 8.0  # pixels of a side of a picture that is a link
 _LEAST_ICON = 18.0  # pixels; a smaller one marks something
 _HIGHEST_PILL, _WIDEST_PILL = 68.0, 460.0  # pixels
+_FEWEST_SIGNS, _SHORTEST_SIGN, _TALLEST_SIGN = 3, 8.0, 64.0  # icons in a row, and pixels of their height
+_SAME_HEIGHT, _SIGN_GAP, _UNEVEN = 3.0, 0.4, 0.6  # pixels, and heights of a sign between two, and by which gaps differ
 _FEWEST_SPACES = 3  # between the words of prose
 _FEWEST_TITLES = 3
 _LONGEST_TITLE, _STOPS = 9, (".", ",", ";", ":", "!", "?", "…")  # words of a title, and ends of sentences
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 _LEVEL = 4.0  # pixels between the middles of a name and its value
 _LONGEST_VALUE, _DIGITS = 16, 0.3  # letters of a value, and the share of digits in it
+_ARROWS = ("»", "›", "→")  # at the end of words that lead on
 _COPYRIGHT = re.compile(r"©|^\s*copyright\b.*\d{4}|\ball rights reserved\b", re.IGNORECASE)
 _CHANGE = re.compile(r"[+±−–▲▼-]\s?\d+([.,]\d+)*\s?[%‰]")  # in a figure: -3 %, ▲ 1.2 %
 _LINKED = frozenset({"photo", "icon", "unread"})  # kinds of pictures that may be links
@@ -161,7 +165,8 @@ def _may_head(item: Item) -> bool:
 def _may_lead(item: Item, barred: frozenset[int]) -> bool:
     if item.text is None:
         return id(item.part) not in barred and _is_apart(item)
-    if item.sentence is not None and not _is_marked(item.text.style, item.sentence.style):
+    is_marked = item.sentence is None or _is_marked(item.text.style, item.sentence.style)
+    if not is_marked and not item.text.text.endswith(_ARROWS):
         return False  # looks like plain words, or is emphasised
     return id(item.part) not in barred and any(letter.isalnum() for letter in item.text.text)
 
@@ -174,6 +179,8 @@ def _is_marked(style: TextStyle, base: TextStyle) -> bool:
 def _is_apart(item: Item) -> bool:
     """Whether a picture may be a link alone: a photograph, or an icon that does not mark the words beside it."""
     picture, parent = item.part.picture, item.around[-1]
+    if _is_in_row(item.part, parent):
+        return True
     if picture is None or picture.kind not in _LINKED or max(picture.rect.w, picture.rect.h) < _LEAST_ICON:
         return False
     if min(picture.rect.w, picture.rect.h) < _THINNEST:
@@ -183,6 +190,21 @@ def _is_apart(item: Item) -> bool:
         child for child in parent.children if child.picture is None and _gap_across(picture.rect, child.rect) <= near
     ]
     return picture.kind == "photo" or parent.kind != "row" or not beside
+
+
+def _is_in_row(sign: Part, row: Part) -> bool:
+    """Whether an icon is one of several of a height that stand apart in a row, as the signs of networks do."""
+    runs = [list(run) for is_icon, run in itertools.groupby(row.children, _is_icon) if is_icon]
+    signs = next(([child.rect for child in run] for run in runs if any(child is sign for child in run)), [])
+    if row.kind != "row" or len(signs) < _FEWEST_SIGNS or not _SHORTEST_SIGN <= sign.rect.h <= _TALLEST_SIGN:
+        return False
+    gaps = [after.x - before.right for before, after in itertools.pairwise(signs)]
+    is_one_height = is_even([rect.h for rect in signs], _SAME_HEIGHT / 2)
+    return is_one_height and min(gaps) >= _SIGN_GAP * sign.rect.h and is_even(gaps, _UNEVEN * sign.rect.h)
+
+
+def _is_icon(part: Part) -> bool:
+    return part.picture is not None and part.picture.kind in _LINKED
 
 
 def _gap_across(rect: Rect, other: Rect) -> float:
@@ -204,7 +226,8 @@ def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
         if item.text is None:
             continue
         area = item.part.rect
-        if any(_is_value_of(area, rect, places) for rect in numbers) or _is_never_link(item.text.text):
+        is_name = not _is_value(item.text.text) and any(_is_value_of(area, rect, places) for rect in numbers)
+        if is_name or _is_never_link(item.text.text):
             barred.add(id(item.part))
     return frozenset(barred)
 

@@ -1,13 +1,14 @@
 """Finds the ink at places of text, and splits it into pieces of one style."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heald_local.see.ink import FAINT, Ink, extract_ink
+from heald_local.see.select_arrows import room_before_arrow
 from heald_pictures.elements import Box
 from heald_pictures.rect import Rect, hull, spanning
 from heald_pictures.regions import Mask, Pixels, distance_between, largest_channel
@@ -52,7 +53,7 @@ def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequenc
     places = _without_nested(rects)
     for rect in places:
         tight = [other for other in places if other is not rect and _is_tight(rect, other)]
-        for part in _pieces(pixels, page, rect, _between(rect, places, _find_room(rect, boxes)), tight):
+        for part in _pieces(pixels, page, rect, _between(rect, places, _find_room(pixels, rect, boxes)), tight):
             ink = extract_ink(pixels, page, part)
             for found in [ink] if ink is not None else _extract_mixed_line(pixels, page, part):
                 if not any(found.rect.common(other.rect) > SAME_INK * found.rect.area for other in inks[-COMPARED:]):
@@ -108,8 +109,10 @@ def _without_nested(rects: Sequence[Rect]) -> list[Rect]:
     return sorted(outer, key=lambda rect: (rect.y, rect.x))
 
 
-def _find_room(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
-    return _room_around(rect, boxes) or _room_beside(rect, [box.rect for box in boxes if box.border is not None])
+def _find_room(pixels: Pixels, rect: Rect, boxes: Sequence[Box]) -> Rect | None:
+    return _room_around(pixels, rect, boxes) or _room_beside(
+        rect, [box.rect for box in boxes if box.border is not None]
+    )
 
 
 def _room_beside(rect: Rect, frames: Sequence[Rect]) -> Rect | None:
@@ -127,7 +130,7 @@ def _room_beside(rect: Rect, frames: Sequence[Rect]) -> Rect | None:
     return spanning((rect.x - REACH, high, rect.right + REACH, low))
 
 
-def _room_around(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
+def _room_around(pixels: Pixels, rect: Rect, boxes: Sequence[Box]) -> Rect | None:
     """Return the inside of the smallest box around the middle of a rectangle, if the text can be on it."""
     across, down = rect.middle
     middle = Rect(across, down, 0, 0)
@@ -137,7 +140,9 @@ def _room_around(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
         return None
     box = min(on, key=lambda box: box.rect.area)
     edge = max(box.border.widths) if box.border is not None else 0.0
-    return box.rect.grown(-(edge + 1 + min(BEND * box.radius, MOST_BEND)))
+    inside = box.rect.grown(-(edge + 1 + min(BEND * box.radius, MOST_BEND)))
+    before_arrow = room_before_arrow(pixels, box.rect)
+    return inside if before_arrow is None else replace(inside, w=before_arrow.right - inside.x)
 
 
 def _between(rect: Rect, rects: Sequence[Rect], room: Rect | None) -> Rect | None:

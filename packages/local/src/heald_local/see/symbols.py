@@ -27,6 +27,7 @@ SIGNS = (
     "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–¶§"  # commonest first
 )
 BETWEEN = ">•—–"  # signs that are icons, or the marks of items, unless words stand on both sides
+DASH, DASH_GAP = "—", 0.45  # before a name, and ems of the space behind it: — Author
 ALIKE = 0.88  # least likeness of a mark to its character; icons of 33 public pages have at most .83
 FLAT = "—–="
 FLAT_ALIKE, FLAT_OFF = 0.75, 0.7  # of flat signs: their strokes are a pixel high, so that the place tells, in pixels
@@ -78,7 +79,8 @@ def _read_symbol(pixels: Pixels, page: Pixels, lines: Sequence[TextLine], place:
     for line in sorted(beside, key=lambda line: _gap(line.ink, place)):
         for glyph, off in _glyphs_at(line, ink):
             alike = _likeness(ink, glyph, line.style.size)
-            if glyph.letter in BETWEEN and not is_between:
+            begins = glyph.letter == DASH and 0 < line.ink.x - place.right <= DASH_GAP * line.style.size
+            if glyph.letter in BETWEEN and not (is_between or begins):
                 continue
             if off > OFF and not (is_between and glyph.letter in ANGLES):
                 continue
