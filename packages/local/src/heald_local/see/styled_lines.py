@@ -15,6 +15,7 @@ from heald_local.see.line_icons import Draft, cut_icon, part_icons
 from heald_local.see.line_marks import is_squarish
 from heald_local.see.ocr import OcrResult
 from heald_local.see.script_ocr import is_script
+from heald_local.see.sign_shapes import correct_signs
 from heald_local.see.word_styles import split_at_wide_gaps, split_by_style, weigh_line
 from heald_local.see.zero_confusion import replace_zeros
 from heald_pictures.colours import colour_distance, hex_colour
@@ -119,7 +120,8 @@ def style_lines(
         if done is not None and number % REPORTED == REPORTED - 1:
             done((number + 1) / len(readable))
     text_drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
-    lines = _unify_styles([build_line(*draft) for draft in _unify_weights(text_drafts)])
+    signed = [correct_signs(draft) for draft in _unify_weights(text_drafts)]
+    lines = _unify_styles([build_line(*draft) for draft in signed])
     return StyledLines(lines, [*(ink for ink, _ in unread), *icons, *letters])
 
 
