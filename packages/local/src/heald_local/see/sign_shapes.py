@@ -3,7 +3,7 @@
 Both are small parts of a line, which looks nearly the same with either. So each is compared alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heald_local.see.face_fits import Fit, fit_faces, likeness
@@ -18,7 +18,8 @@ QUOTES = {"'": "‘’", '"': "“”"}  # straight ones, with those that open a
 DASHES = "-–—"
 OPENED = frozenset(" ([{—–-/“‘\"'")  # signs before a quote that opens
 PHASES = (0.0, 0.25, 0.5, 0.75)  # of a pixel in which a sign may begin
-BETTER = 0.015  # likeness by which a typographic quote must be better: on public pages straight ones are never better
+BETTER = 0.02  # likeness by which a typographic quote must be better: on public pages straight ones are never better
+TOUCHING = 0.25  # the part of a pixel that is ink where letters touch a sign at their smooth edges
 SMALLEST = 13.0  # pixels of type whose quotes show their shape
 HIGH, UPPER, LOWER = 0.45, 0.35, 0.65  # ems of a quote, and the parts of a line in which it begins and ends
 BESIDE = 0.12  # ems that a quote may be off its place
@@ -41,7 +42,7 @@ def _correct_once(draft: Draft) -> Draft:
     if needs_wide(text) or is_script(text):
         return draft
     signs = list(text)
-    islands = label_islands(ink.cover > FAINT)
+    islands = [label_islands(ink.cover > part) for part in (FAINT, TOUCHING)]
     for straight in QUOTES if fit.size >= SMALLEST else ():
         places = [number for number, sign in enumerate(text) if sign == straight]
         leads = {number: _typographic_lead(ink, islands, fit, text, number) for number in places}
@@ -49,7 +50,7 @@ def _correct_once(draft: Draft) -> Draft:
         signs = [_curly(text, at) if leads.get(at, -1.0) >= least else sign for at, sign in enumerate(signs)]
     for number, sign in enumerate(text):
         if sign in DASHES and _stands_alone(text, number):
-            signs[number] = _dash(ink, islands, fit, text, number)
+            signs[number] = _dash(ink, islands[0], fit, text, number)
     corrected = "".join(signs)
     if corrected == text:
         return draft
@@ -80,17 +81,21 @@ def _curly(text: str, number: int) -> str:
     return QUOTES[text[number]][0 if opens else 1]
 
 
-def _typographic_lead(ink: Ink, islands: Regions, fit: Fit, text: str, number: int) -> float:
+def _typographic_lead(ink: Ink, islands: Sequence[Regions], fit: Fit, text: str, number: int) -> float:
     """Return by how much the ink of a quote is more like a typographic one; 0 if it cannot be told from its letters."""
     straight, size, height = text[number], fit.size, len(ink.cover)
     pen, (left, _, right, _) = _pen(ink, fit, text, number), fit.face.ink(straight)
     near, far = pen + (left - BESIDE) * size, pen + (right + BESIDE) * size
-    marks = [
-        (x, top, end, bottom)
-        for x, top, end, bottom in _islands_at(islands, near, far)
-        if bottom - top <= HIGH * size and top < UPPER * height and bottom <= LOWER * height + 1
-    ]
-    if not marks:
+    by_part = (
+        [
+            (x, top, end, bottom)
+            for x, top, end, bottom in _islands_at(regions, near, far)
+            if bottom - top <= HIGH * size and top < UPPER * height and bottom <= LOWER * height + 1
+        ]
+        for regions in islands
+    )
+    marks = next((marks for marks in by_part if marks), None)
+    if marks is None:
         return 0.0
     edges = list(zip(*marks, strict=True))
     cover = ink.cover[min(edges[1]) : max(edges[3]), min(edges[0]) : max(edges[2])]
