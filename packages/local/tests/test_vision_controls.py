@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from heald_local.arrange.code_blocks import mark_code
 from heald_local.arrange.page import arrange
+from heald_local.arrange.part import Part
 from heald_local.page import Node, walk_nodes
 from heald_local.write.stacks import STACKS, write_files
 from heald_pictures.elements import Box, Detection, PictureElement, Shape, TextElement
-from heald_pictures.rect import Rect
+from heald_pictures.rect import Rect, hull
 from vision_pages import PNG, box, picture, seen, text
 
 _PATH = "M21 21l-4.34-4.34" + "m0 0a8 8 0 1 0 1 1" * 4
@@ -98,6 +100,27 @@ def test_lines_of_code_in_a_box_are_preformatted() -> None:
         plain = written.replace('{"', "").replace('"}', "").replace("\\n", "\n")
         assert "def greet():\n    return" in plain, stack
         assert "\n\ngreet()" in plain, stack
+
+
+def test_slanted_words_in_code_are_the_only_slanted_ones() -> None:
+    slanted = _code(98, 160.6, "# a remark")
+    slanted = replace(slanted, style=replace(slanted.style, italic=True))
+    slanted = replace(slanted, lines=(replace(slanted.lines[0], style=slanted.style),))
+    rows = [_code(98, 138, "def greet():"), slanted, _code(98, 183.2, "greet()")]
+    page = arrange(seen(text(80, 40, "How it is called", 30, 700), box(80, 120, 600, 140, "#0f172a", radius=8), *rows))
+    html = str(write_files(page)["index.html"])
+    [name] = re.findall(r'<span class="([^"]+)"># a remark</span>', html)
+    assert re.search(rf"\.{name} {{[^}}]*font-style: italic", html)
+    assert "italic" not in "".join(re.findall(r"<pre[^>]*>", html))
+
+
+def test_lines_of_code_that_reach_over_each_other_are_preformatted() -> None:
+    rows = [_code(98, 138, "def greet():"), _code(98, 152, "return 1"), _code(98, 166, "greet()")]
+    first, second, third = (Part("text", row.rect, text=row) for row in rows)
+    layers = Part("layers", hull((first.rect, second.rect)), (first, second))
+    around = box(80, 120, 600, 140, "#0f172a")
+    block = mark_code(Part("stack", around.rect, (layers, third), box=around))
+    assert [child.tag for child in block.children] == ["pre"]
 
 
 def test_icons_are_written_by_their_name_in_react_and_vue() -> None:

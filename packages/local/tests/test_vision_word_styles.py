@@ -11,6 +11,7 @@ from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.ink import Ink, extract_ink
 from heald_local.see.ink_pieces import find_ink
 from heald_local.see.ocr import OcrResult, crop_margin
+from heald_local.see.styled_lines import style_lines
 from heald_local.see.word_styles import split_by_style, weigh_line
 from heald_pictures.fonts import Face, face, faces
 from heald_pictures.rect import Rect
@@ -87,6 +88,33 @@ def test_the_amount_of_ink_decides_about_the_weight() -> None:
     assert not weigh_line(ink, reading.text, wrong).face.bold
     right = fit_faces(ink, reading.text, [REGULAR])[0]
     assert weigh_line(ink, reading.text, right) is right
+
+
+def _spaced(word: str, style: Face, size: float, spacing: float) -> Ink:
+    cover = np.pad(style.draw(word, size, spacing), 4)
+    pixels = np.repeat((255 - 200 * cover)[:, :, None], 3, axis=2).astype(np.uint8)
+    ink = extract_ink(pixels, np.full_like(pixels, 255), Rect(0, 0, pixels.shape[1], pixels.shape[0]))
+    assert ink is not None
+    return ink
+
+
+def test_large_letters_in_wide_spacing_are_not_bold_for_their_width() -> None:
+    words = "HARBOUR MUSEUM, 1820-1890"
+    ink = _spaced(words, REGULAR, 30, 3)
+    wrong = next(fit for fit in fit_faces(ink, words, [BOLD]) if fit.spacing)
+    right = weigh_line(ink, words, wrong)
+    assert (right.face, right.size, round(right.spacing)) == (REGULAR, 30, 3)
+    thick = fit_faces(_spaced(words, BOLD, 30, 3), words, [BOLD])[0]
+    assert weigh_line(_spaced(words, BOLD, 30, 3), words, thick).face.bold
+
+
+def test_letters_far_apart_are_a_word_and_those_of_an_index_are_not() -> None:
+    ink = _spaced("EXHIBITS", REGULAR, 30, 7)
+    [line] = style_lines([(ink, OcrResult("E X H I B I T S", 1.0, (), ()))]).lines
+    assert (line.text, round(line.style.spacing)) == ("EXHIBITS", 7)
+    index = _spaced("A B C D E", REGULAR, 30, 3)
+    [line] = style_lines([(index, OcrResult("A B C D E", 1.0, (), ()))]).lines
+    assert line.text == "A B C D E"
 
 
 def _shadowed(shadow: str, letters: str, paper: str) -> tuple[Pixels, Pixels]:

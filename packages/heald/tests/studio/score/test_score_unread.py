@@ -7,10 +7,11 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from heald_local.see.models import available
-from heald_pictures.elements import TextLine, TextStyle
+from heald_pictures.elements import Detection, Family, TextElement, TextLine, TextStyle
 from heald_pictures.fonts import installed
 from heald_pictures.rect import Rect
 from heald_studio.browser.page import TextBlock
+from heald_studio.score import text_reader
 from heald_studio.score.page_image import PageImage
 from heald_studio.score.score import score
 from heald_studio.score.text_reader import find_unread, join_runs, read_text
@@ -48,6 +49,28 @@ def test_the_runs_of_a_sentence_are_one_row_and_the_words_of_a_menu_are_not() ->
     assert join_runs([rest, link, first]) == [[first, link, rest]]
     assert len(join_runs([run("Home", 10), run("Boats", 90)])) == 2
     assert len(join_runs([first, dataclasses.replace(link, baseline=75.0)])) == 2
+
+
+def test_code_in_a_sentence_is_a_run_of_its_row() -> None:
+    def run(text: str, x: float, size: float, family: Family = "sans", baseline: float = 55) -> TextLine:
+        rect = Rect(x, 40, 60, 20)
+        return TextLine(text, rect, rect, TextStyle(family, size, 400, False, "#111111"), baseline, 0.99)
+
+    words, code, rest = run("Call", 10, 16), run("moor()", 80, 14, "mono", 56), run("once", 148, 16)
+    assert join_runs([words, code, rest]) == [[words, code, rest]]
+    assert len(join_runs([words, dataclasses.replace(code, style=words.style)])) == 2
+    assert len(join_runs([words, run("moor()", 110, 14, "mono", 56)])) == 2
+    assert len(join_runs([words, run("moor()", 80, 10, "mono", 56)])) == 2
+
+
+def test_runs_that_touch_have_no_space_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    style = TextStyle("mono", 14.0, 400, False, "#111111")
+    places = {"moor(": Rect(10, 40, 42, 20), "'pier'": Rect(52, 40, 50, 20), "or": Rect(108, 40, 17, 20)}
+    lines = [TextLine(text, rect, rect, style, 55, 0.99) for text, rect in places.items()]
+    texts = tuple(TextElement((line,), line.rect, style, "left", 20) for line in lines)
+    detection = Detection(200, 100, 1, False, "#ffffff", (), texts, (), ())
+    monkeypatch.setattr(text_reader, "find_detector", lambda: lambda _image: detection)
+    assert [block.text for block in read_text(b"")] == ["moor('pier' or"]
 
 
 def test_an_unread_place_counts_as_missing_text() -> None:

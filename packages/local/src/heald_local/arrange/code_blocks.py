@@ -37,7 +37,7 @@ def _code_lines(part: Part) -> list[TextLine] | None:
             runs = [run.text for run in child.children if run.text is not None] or [child.text]
             lines += [line for run in runs for line in run.lines]
             continue
-        inner = _code_lines(child) if child.box is None and child.kind in ("stack", "row") else None
+        inner = _code_lines(child) if child.box is None and child.kind in ("stack", "row", "layers") else None
         if inner is None:
             return None
         lines += inner
@@ -89,7 +89,7 @@ def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 
 
 def code_node(part: Part, text: TextElement, style: Style) -> Node:
-    """Make the nodes of a preformatted text: words in another colour than most are spans."""
+    """Make the nodes of a preformatted text: words in another colour, weight or slant than most are spans."""
     inside = tuple(node for run in text.runs for node in _run_nodes(run, text.style))
     code = Node("code", "code", children=_merge_plain(inside))
     return Node("pre", part.name, style, (), part.attributes, (), (code,))
@@ -101,6 +101,8 @@ def _run_nodes(run: TextElement, base: TextStyle) -> list[Node]:
     words = whole.lstrip()
     differing = {"color": run.style.colour} if run.style.colour != base.colour else {}
     differing |= {"font-weight": str(run.style.weight)} if run.style.weight != base.weight else {}
+    slant = "italic" if run.style.italic else "normal"
+    differing |= {"font-style": slant} if run.style.italic != base.italic else {}
     if not differing:
         return [Node("", "", lines=(whole,))]
     space = [Node("", "", lines=(whole[: len(whole) - len(words)],))] if whole != words else []

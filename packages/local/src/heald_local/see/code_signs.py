@@ -5,30 +5,25 @@ known, and each is compared with all that can stand there.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from heald_local.see.face_fits import likeness
+from heald_local.see.code_grid import CodeGrid
 from heald_local.see.ink import Ink, extract_ink
-from heald_local.see.line_icons import crop_ink
 from heald_local.see.paragraphs import CODE, group_paragraphs
 from heald_local.see.symbols import is_on_ground
 from heald_pictures.colours import hex_colour
 from heald_pictures.elements import PictureElement, TextElement, TextLine
-from heald_pictures.fonts import Face, face
-from heald_pictures.rect import Rect, spanning
+from heald_pictures.fonts import face
+from heald_pictures.rect import Rect
 from heald_pictures.regions import Pixels
 
-LETTERS = tuple(map(chr, range(0x21, 0x7F)))
 FEWEST_LINES = 2  # lines of code around a mark
 AROUND = 4.0  # ems above and below a mark within which these stand
 MOST_COLUMNS = 12  # of a mark
 MOST_STEPS = 4  # lines between two of them
 TALLEST = 1.6  # ems of a mark
-OFF = 1.4  # pixels by which the edges of a letter are off its place
-EDGE = 0.8  # pixels by which a letter may reach over its column
-ALIKE = 0.8  # least likeness of each letter
 DOUBTFUL = 0.86  # likeness of a short line that is read anew
 BETTER, WORSE = 0.04, 0.06  # by which that must be better, or may be worse with the same letters
 SHORT = 2  # letters of such a line
@@ -83,8 +78,8 @@ def _read_mark(pixels: Pixels, page: Pixels, code: Sequence[TextLine], place: Re
     kind, _ = Counter((line.style.family, line.style.size) for line in near).most_common(1)[0]
     alike = [line for line in near if (line.style.family, line.style.size) == kind]
     nearest = min(alike, key=lambda line: abs(line.rect.middle[1] - place.middle[1]))
-    grids = [_Grid(nearest, baseline) for baseline in _baselines(near, ink.rect)]
-    signs = [line for grid in grids if (line := grid.read(ink)) is not None]
+    baselines = _baselines(near, ink.rect)
+    signs = [line for baseline in baselines if (line := _read_ink(nearest, baseline, ink)) is not None]
     return max(signs, key=lambda line: line.likeness, default=None)
 
 
@@ -109,62 +104,27 @@ def _baselines(near: Sequence[TextLine], place: Rect) -> set[float]:
     return {baseline for baseline in candidates if place.y - size <= baseline <= place.bottom + size}
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """The columns of a line of code, and a baseline."""
+def _grid(line: TextLine, baseline: float) -> CodeGrid:
+    """Return the columns of a line of code, on a baseline."""
+    style = line.style
+    drawn = face(style.family, style.weight >= BOLD, style.italic)
+    return CodeGrid(drawn, style.size, drawn.advance("0") * style.size + style.spacing, line.rect.x, baseline)
 
-    line: TextLine
-    baseline: float
 
-    @property
-    def face(self) -> Face:
-        style = self.line.style
-        return face(style.family, style.weight >= BOLD, style.italic)
-
-    @property
-    def column(self) -> float:
-        """The width of a column."""
-        return self.face.advance("0") * self.line.style.size + self.line.style.spacing
-
-    def read(self, ink: Ink) -> TextLine | None:
-        """Return the line of a piece of ink; None if a letter is unlike all others."""
-        column, left = self.column, self.line.rect.x
-        first = int((ink.rect.x + EDGE - left) // column)
-        last = int((ink.rect.right - EDGE - left) // column)
-        if not 0 <= last - first < MOST_COLUMNS:
-            return None
-        letters = [self._letter(ink, left + number * column) for number in range(first, last + 1)]
-        if any(letter is None for letter in letters):
-            return None
-        alike = [letter[1] for letter in letters if letter is not None]
-        text = "".join(letter[0] for letter in letters if letter is not None)
-        if not text.strip() or text != text.strip():
-            return None
-        style = replace(self.line.style, colour=hex_colour(ink.colour), underline=False)
-        top = self.line.rect.y + self.baseline - self.line.baseline
-        rect = Rect(left + first * column, top, len(text) * column, self.line.rect.h)
-        return TextLine(text, ink.rect, rect, style, self.baseline, min(alike), min(alike))
-
-    def _letter(self, ink: Ink, pen: float) -> tuple[str, float] | None:
-        """Return the letter of a column and its likeness, a space if that is empty; None if there is no such letter."""
-        near, far = max(round(pen - EDGE), ink.rect.x), min(round(pen + self.column + EDGE), ink.rect.right)
-        if far <= near:
-            return " ", 1.0
-        part = crop_ink(ink, spanning((near, ink.rect.y, far, ink.rect.bottom)))
-        if part is None:
-            return " ", 1.0
-        best = max(self._likenesses(part, pen), key=lambda candidate: candidate[1], default=None)
-        return best if best is not None and best[1] >= ALIKE else None
-
-    def _likenesses(self, part: Ink, pen: float) -> Iterator[tuple[str, float]]:
-        exact, size = part.exact, self.line.style.size
-        for letter in LETTERS:
-            left, top, right, bottom = (edge * size for edge in self.face.ink(letter))
-            off = (
-                exact.x - pen - left,
-                exact.right - pen - right,
-                exact.y - self.baseline - top,
-                exact.bottom - self.baseline - bottom,
-            )
-            if max(map(abs, off)) <= OFF:
-                yield letter, likeness(part.cover, self.face.draw(letter, size, 0.0, (pen) % 1))
+def _read_ink(line: TextLine, baseline: float, ink: Ink) -> TextLine | None:
+    """Return the line of a piece of ink in the columns of another; None if a letter is unlike all others."""
+    grid = _grid(line, baseline)
+    first, last = grid.columns(ink)
+    if not 0 <= last - first < MOST_COLUMNS:
+        return None
+    letters = [grid.letter(ink, number) for number in range(first, last + 1)]
+    if any(letter is None for letter in letters):
+        return None
+    alike = [letter[1] for letter in letters if letter is not None]
+    text = "".join(letter[0] for letter in letters if letter is not None)
+    if not text.strip() or text != text.strip():
+        return None
+    style = replace(line.style, colour=hex_colour(ink.colour), underline=False)
+    top = line.rect.y + baseline - line.baseline
+    rect = Rect(grid.left + first * grid.column, top, len(text) * grid.column, line.rect.h)
+    return TextLine(text, ink.rect, rect, style, baseline, min(alike), min(alike))

@@ -9,6 +9,7 @@ import numpy as np
 
 from heald_local.see import models
 from heald_local.see.charts import redraw_charts
+from heald_local.see.code_rows import read_code_rows
 from heald_local.see.code_signs import read_code_signs
 from heald_local.see.controls import find_controls, place_controls
 from heald_local.see.cut_icons import without_marks
@@ -171,6 +172,7 @@ def _add_pictures(
     texts, pictures = read_symbols(cleared.pixels, page, page_texts.texts, cuts.pictures)
     texts, pictures = read_initials(cleared.pixels, page, texts, pictures)
     texts, pictures = read_lone_digits(cleared.pixels, page, all_boxes, texts, pictures)
+    texts, pictures = read_code_rows(cleared.pixels, page, all_boxes, texts, pictures)
     texts, pictures = read_code_signs(cleared.pixels, page, texts, pictures)
     has_room = find_room(all_boxes, texts, pictures, page)
     icons = trace_icons(pictures, cleared.fine, page, shot.ratio, has_room)

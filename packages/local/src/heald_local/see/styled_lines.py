@@ -10,11 +10,13 @@ from heald_local.see.close_reading import ReadClosely, read_doubtful_lines
 from heald_local.see.face_fits import Fit, fit_faces
 from heald_local.see.font_weights import BOLD, REGULAR
 from heald_local.see.ink import Ink
+from heald_local.see.letter_spacing import are_in_order
 from heald_local.see.line_fits import best_fit, find_families
 from heald_local.see.line_icons import Draft, cut_icon, part_icons
 from heald_local.see.line_marks import is_squarish
 from heald_local.see.ocr import OcrResult
 from heald_local.see.script_ocr import is_script
+from heald_local.see.sign_shapes import correct_signs
 from heald_local.see.word_styles import split_at_wide_gaps, split_by_style, weigh_line
 from heald_local.see.zero_confusion import replace_zeros
 from heald_pictures.colours import colour_distance, hex_colour
@@ -42,6 +44,7 @@ DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other s
 UNLIKE = 0.8  # one that looks even less like them may begin or end with an icon
 BETTER_SPACES, BETTER_DASHES = 0.05, 0.03  # likeness by which other spaces and other dashes must be better
 BETTER_BARS, WORSE_BARS = 0.01, 0.02  # likeness by which spaces at bars must or may be better or worse
+FEWEST_SPACED, WORSE_WORD = 4, 0.03  # letters of a word in wide spacing, and likeness by which it may be worse
 BETTER_ZEROS = 0.05  # likeness by which O must be better than 0
 EDGE, BETTER_EDGE = 0.3, 0.05  # heights from the end of the ink of a letter beyond it, and likeness without it
 INKED = 0.12  # the part of a pixel from which on it is ink
@@ -97,6 +100,7 @@ def style_lines(
             reading, fit = _try_zeros(ink, reading, fit, favourites)
             reading, fit = _try_edge(ink, reading, fit, favourites)
         reading, fit = _try_bars(ink, reading, fit, favourites)
+        reading, fit = _try_word(ink, reading, fit, favourites)
         runs = split_by_style(ink, reading, fit, favourites) if fit is not None else None
         if runs is not None:
             drafts += runs
@@ -119,7 +123,8 @@ def style_lines(
         if done is not None and number % REPORTED == REPORTED - 1:
             done((number + 1) / len(readable))
     text_drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
-    lines = _unify_styles([build_line(*draft) for draft in _unify_weights(text_drafts)])
+    signed = [correct_signs(draft) for draft in _unify_weights(text_drafts)]
+    lines = _unify_styles([build_line(*draft) for draft in signed])
     return StyledLines(lines, [*(ink for ink, _ in unread), *icons, *letters])
 
 
@@ -199,6 +204,21 @@ def _try_bars(
     if spaced_fit is None or spaced_fit.likeness < least:
         return reading, fit
     return replace(reading, text=text, letter_sure=(), places=()), spaced_fit
+
+
+def _try_word(
+    ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
+) -> tuple[OcrResult, Fit | None]:
+    """Try single letters with spaces between them as one word in wide letter spacing."""
+    letters = reading.text.split()
+    is_spaced = len(letters) >= FEWEST_SPACED and all(len(letter) == 1 and letter.isalpha() for letter in letters)
+    if not is_spaced or are_in_order(letters):
+        return reading, fit
+    text = "".join(letters)
+    word_fit = best_fit(ink, text, favourites)
+    if word_fit is None or (fit is not None and word_fit.likeness < fit.likeness - WORSE_WORD):
+        return reading, fit
+    return replace(reading, text=text, letter_sure=(), places=()), word_fit
 
 
 def _try_dashes(

@@ -1,6 +1,7 @@
 """Reads the text in a picture of a page, and finds the places that look like text but were not read."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from threading import Lock
 
 import msgspec
@@ -20,6 +21,10 @@ LEAST_REST = 1.6  # of what is left beside the lines on it, in heights: less is 
 
 _LEVEL, _SAME_SIZE = 1.6, 0.8  # pixels by which the baselines and the sizes of the runs of a row differ
 _RUN_GAP = (-0.1, 0.5)  # ems between two runs of a row: they are a space apart, or touch
+_TOUCHING = 0.13  # ems between two runs of a row, below which there is no space between them
+_CODE = frozenset({"mono", "code"})
+_CODE_SIZES, _CODE_LEVEL = (0.8, 1.1), 2.0  # of code in a sentence: sizes of its words, and pixels off their baseline
+_CODE_GAP = 0.95  # ems between code, which has room around it, and the words beside it, at most
 
 _BOLD = 600  # the least weight that a browser draws bold
 _STYLE_DOUBTS = ((0.9, 0.0), (0.75, 0.09), (-1.0, 0.3))
@@ -74,8 +79,31 @@ def join_runs(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 def _continues(last: TextLine, line: TextLine) -> bool:
     size = last.style.size
     gap = line.rect.x - last.rect.right
+    if _is_code(last) != _is_code(line) and _continues_with_code(last, line):
+        return True
     is_level = abs(last.baseline - line.baseline) <= _LEVEL and abs(size - line.style.size) <= _SAME_SIZE
     return is_level and _RUN_GAP[0] * size <= gap <= _RUN_GAP[1] * size
+
+
+def _is_code(line: TextLine) -> bool:
+    return line.style.family in _CODE
+
+
+def _continues_with_code(last: TextLine, line: TextLine) -> bool:
+    """Whether one of two runs is code in the sentence of the other: it is smaller, and has room around it."""
+    code, words = (last, line) if _is_code(last) else (line, last)
+    smallest, largest = (part * words.style.size for part in _CODE_SIZES)
+    is_level = abs(last.baseline - line.baseline) <= _CODE_LEVEL and smallest <= code.style.size <= largest
+    gap = line.rect.x - last.rect.right
+    return is_level and _RUN_GAP[0] * words.style.size <= gap <= _CODE_GAP * words.style.size
+
+
+def _row_text(row: Sequence[TextLine]) -> str:
+    """Return the text of a row, without a space between runs that touch, such as the signs of code."""
+    words = row[0].text
+    for last, line in pairwise(row):
+        words += f"{'' if line.rect.x - last.rect.right < _TOUCHING * last.style.size else ' '}{line.text}"
+    return words
 
 
 def _row_block(row: Sequence[TextLine], scale: int) -> TextBlock:
@@ -85,7 +113,7 @@ def _row_block(row: Sequence[TextLine], scale: int) -> TextBlock:
     bold = sum(length * share for length, share, _ in shares) / letters
     italic = sum(length * share for length, _, share in shares) / letters
     longest = max(row, key=lambda run: len(run.text))
-    block = _block(" ".join(run.text for run in row), hull(run.rect for run in row), scale)
+    block = _block(_row_text(row), hull(run.rect for run in row), scale)
     return msgspec.structs.replace(block, colour=rgb_parts(longest.style.colour), bold=bold, italic=italic)
 
 
