@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -82,13 +82,13 @@ class TurnListener:
     def on_payloads(self, payloads: Sequence[Payload]) -> None:
         """Publish payloads that arrived together. What follows from one is published right after it."""
         published: list[Payload] = []
-        publish = published.append
+        publish, effects = published.append, self._effects
         try:
             for payload in payloads:
                 publish(payload)
                 kind = type(payload)
-                if kind in _EFFECTS:
-                    _EFFECTS[kind](self, payload, published)
+                if kind in effects:
+                    effects[kind](self, payload, published)
                     continue
                 if type(payload) is InputJsonDelta:
                     text = payload.partial_json
@@ -183,13 +183,12 @@ class TurnListener:
         if payload.usage.total is not None:
             self._bill.add(payload.usage)
 
-
-_EFFECTS: dict[type[Payload], Callable[[TurnListener, Any, list[Payload]], None]] = {
-    MessageStart: TurnListener._on_start,
-    TextContentBlockStart: TurnListener._on_text,
-    ToolUseContentBlockStart: TurnListener._on_call,
-    ToolUseContentBlockStop: TurnListener._on_call_stop,
-    MessageDelta: TurnListener._on_message_delta,
-    MessageStop: TurnListener._on_stop,
-    MessageDiscarded: TurnListener._on_discarded,
-}
+    _effects: ClassVar[dict[type[Payload], Callable[["TurnListener", Any, list[Payload]], None]]] = {
+        MessageStart: _on_start,
+        TextContentBlockStart: _on_text,
+        ToolUseContentBlockStart: _on_call,
+        ToolUseContentBlockStop: _on_call_stop,
+        MessageDelta: _on_message_delta,
+        MessageStop: _on_stop,
+        MessageDiscarded: _on_discarded,
+    }
