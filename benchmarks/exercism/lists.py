@@ -5,8 +5,8 @@ All practice exercises of exercism/python at commit 9eb657d45 were shuffled, wit
 parsing may be changed after looking at them. The 80 between them are measured, in this order, so that a run which was
 cut short is a sample too.
 
-The track has no more of them. `redrawn` is therefore drawn by a second seed: first the deprecated exercises, which no run
-had used, then the measured ones in another order.
+The track has no more of them. `redrawn` is therefore drawn by a second seed: first the deprecated exercises, which no
+run had used, then the measured ones in another order.
 """
 
 import json

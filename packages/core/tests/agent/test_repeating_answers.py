@@ -9,7 +9,7 @@ from cancel_support import soon
 import heald
 from heald.testing.server import Pause, Reply, ScriptedServer
 from heald.testing.streams import wire_reply, wire_stream
-from heald.wires.repetition import is_periodic
+from heald.wires.repetition import Repetition
 
 STUB = "def legacy():\n    pass\n"
 LINES = ["        'A': 1,\n", "        'E': 1,\n", "        'I': 1,\n"]
@@ -46,16 +46,53 @@ async def test_a_large_model_is_not_stopped() -> None:
     assert result.text == text
 
 
+ROWS = "".join(f'    {{"id": {at}, "name": "Item {at}", "price": 1.0}},\n' for at in range(400))
+MODULE = "".join(f"def function_{at}(value):\n    return value + {at}\n\n\n" for at in range(120))
+STEPS = "".join(f"{at}. The function must handle the case of zero words and return nothing.\n" for at in range(200))
+CYCLE = "".join(f"The class should have a method {name} that does what its name says.\n" for name in "abcdefgh")
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "is_stopped"),
     [
-        ("ab\n" * 1_000, True),
-        ("x" * 3_000, True),
-        (" " * 3_000, True),
-        ("".join(f"row {at}\n" for at in range(400)), False),
-        ("a" * 2_999 + "b", False),
-        ("".join(f"{'word ' * 70}{at}" for at in range(9)), False),
+        ("It goes on.\nThe function must return a list of all values that it was given.\n" * 100, True),
+        (STEPS, True),
+        (CYCLE * 20, True),
+        ("a.py\n```\n" + "y = compute(first, second)\n" * 200, True),
+        (f"rows.py\n```\nROWS = [\n{ROWS}]\n```\n", False),
+        (f"First:\n```\n{MODULE}```\nmodule.py\n```\n{MODULE}```\nAgain:\n```\n{MODULE}```\n", False),
+        (CYCLE * 6, False),
+        ("\n" * 5_000, False),
     ],
 )
-def test_what_repeats_itself(text: str, expected: bool) -> None:
-    assert is_periodic(text) is expected
+def test_what_repeats_itself(text: str, is_stopped: bool) -> None:
+    repetition = Repetition()
+    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
+    assert any(repetition.follow(piece) for piece in pieces) is is_stopped
+
+
+async def test_a_model_that_repeats_itself_in_every_answer_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "etl.py").write_text(STUB)
+    head = "etl.py\n```python\ndef legacy():\n    return {\n"
+    async with ScriptedServer([endless(head, LINES), endless(head, LINES)]) as server:
+        model = heald.Model(SMALL, base_url=f"{server.url}/v1", api_key="no-key")
+        async with heald.Agent(model, tools=["files"], workspace=tmp_path) as agent:
+            result = await agent.send("Implement legacy in etl.py.").result()
+    assert (result.status, result.turns) == ("failed", 2)
+    assert "repeated itself" in str(result.error)
+    assert "provider ended" not in str(result.error)
+    assert (tmp_path / "etl.py").read_text() == STUB
+
+
+async def test_an_answer_in_words_that_repeats_itself_is_asked_for_again_without_it(tmp_path: Path) -> None:
+    (tmp_path / "etl.py").write_text(STUB)
+    right = "etl.py\n```python\ndef legacy():\n    return {'A': 1}\n```\n"
+    words = ["The letters should be lower-case rather than upper-case.\n", "- A is worth 1 point.\n"]
+    async with ScriptedServer([endless("It must change.\n", words), wire_reply("chat", text=right)]) as server:
+        model = heald.Model(SMALL, base_url=f"{server.url}/v1", api_key="no-key")
+        async with heald.Agent(model, tools=["files"], workspace=tmp_path) as agent:
+            result = await agent.run("Implement legacy in etl.py.")
+        last = server.requests[1].body["messages"]
+    assert (result.status, result.turns) == ("completed", 2)
+    assert "rather than upper-case" not in str(last)
+    assert str(last[-1]["content"]).endswith("Begin with the line etl.py.")

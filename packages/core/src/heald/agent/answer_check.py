@@ -68,9 +68,9 @@ class AnswerCheck:
         if judgement.refusal:
             if judgement.is_quotation:
                 self.quotations.add(call.id)
-            return self.refuse(call, judgement.refusal)
+            return self._refuse(call, judgement.refusal)
         if path in self._emptied and (fault := find_emptied(path, before or "", judgement.text)) is not None:
-            return self.refuse(call, fault)
+            return self._refuse(call, fault)
         self._after[path] = judgement.text
         arguments: JsonObject = {**call.input, "content": judgement.text}
         return replace(call, input=arguments)
@@ -101,7 +101,7 @@ class AnswerCheck:
     def _check_change(self, call: ToolCall, changes: Mapping[str, tuple[str, str]]) -> ToolCall | ToolFault:
         for path, (before, after) in changes.items():
             if (fault := judge_change(path, before, after, self._request)) is not None:
-                return self.refuse(call, fault)
+                return self._refuse(call, fault)
         self._after |= {path: after for path, (_, after) in changes.items()}
         return call
 
@@ -114,7 +114,6 @@ class AnswerCheck:
             return self._after[path]
         return self._workspace.read_text(path, remember=False) if self._workspace.exists(path) else None
 
-    def refuse(self, call: ToolCall, reason: str) -> ToolFault:
-        """Return the fault of a call that does not run, and keep its reason."""
+    def _refuse(self, call: ToolCall, reason: str) -> ToolFault:
         self.refusals[call.id] = reason
         return ToolFault(f"{reason}, {_COMPLETE}", status="invalid_input")

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from heald.agent.conversation import Conversation
 from heald.agent.request_intent import RequestIntent, read_intent
-from heald.agent.strategy import NextRequest, QuickStrategy, StreamTurn, Verdict
+from heald.agent.strategy import NextRequest, QuickStrategy, Verdict
 from heald.core.errors import HealdError
 from heald.core.lazy import lazy_pattern
 from heald.core.messages import Message, Text, ToolCall, ToolResult, user_message
-from heald.providers.base import OnEvent, ProviderTurn
+from heald.providers.base import ProviderTurn
 from heald.tools.tool_fault import ToolFault
 from heald.tools.tool_output import NO_CHANGE
 from heald.tools.workspace.paths import PathFault
@@ -22,9 +22,7 @@ from heald.wires.text_diff import begins_diff
 
 if TYPE_CHECKING:
     from heald.agent.answer_check import AnswerCheck
-    from heald.agent.repair import Repair
     from heald.providers.session import WireSession
-    from heald.wires.pytest_report import FailedTest
     from heald.wires.text_edits import TextFiles
 
 EditFormat = Literal["auto", "tools", "text"]
@@ -32,6 +30,14 @@ EditFormat = Literal["auto", "tools", "text"]
 UNCHANGED = (
     "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
     "write the complete file with that line changed."
+)
+SAME_CONTENT = (
+    "That is what the file holds already, and it fails:\n- {failure}\nFind the line that is wrong for this "
+    "case, and write the complete file with that line changed."
+)
+AFRESH = (
+    "The code that was there fails, for example:\n- {failure}\nIts functions are empty now. Write the complete file "
+    "anew, in another way, so that these tests pass."
 )
 NO_FILE = (
     "Your answer holds no file that could be written, so nothing has changed. Write the path of the file alone on a "
@@ -61,8 +67,8 @@ class TextEditing(QuickStrategy):
         self._requests: list[Message] = []
         self._intent: RequestIntent = "either"
         self._reminders: list[str] = []
-        self._repair: Repair | None = None  # of code that fails, by the report of tests in the request
-        self._hidden_answers = 0  # that the model does not see, because it would repeat them
+        self._repeated_paths: list[str] = []  # code that fails, which the model repeated and writes anew
+        self._hides_answer = False  # the model would repeat its last answer
         self._check: AnswerCheck | None = None
         self._has_written = False  # the model has tried to write a file
         self._failure = ""  # why its last file was not written
@@ -117,6 +123,7 @@ class TextEditing(QuickStrategy):
         await self._attach_files(session)
 
     async def _attach_files(self, session: "WireSession") -> None:
+        from heald.agent.answer_check import AnswerCheck
         from heald.agent.attached_files import attach_files
         from heald.tools.files.read_tool import read_file
 
@@ -130,7 +137,7 @@ class TextEditing(QuickStrategy):
             edit_tool="edit_file",
             context_size=self.conversation.window.known_size,
             may_show=lambda path: runtime.may_show(read_file, {"path": path}),
-            emptied_paths=self._repair.emptied_paths if self._repair is not None else (),
+            emptied_paths=self._repeated_paths,
         )
         self._read_requests(files)
         may_write = self._intent != "answer"
@@ -140,23 +147,18 @@ class TextEditing(QuickStrategy):
             attached=runtime.hide_secrets(files.attached),
             may_write=may_write,
             patch_tool=patch_tool,
-            hidden_answers=self._hidden_answers,
-            summary="" if self._repair is None else runtime.hide_secrets(self._repair.summary),
+            hides_answer=self._hides_answer,
         )
-        self._check = self._make_check(session.text_files)
-
-    def _make_check(self, files: "TextFiles") -> "AnswerCheck":
-        from heald.agent.answer_check import AnswerCheck
-
-        workspace = self.conversation.runtime.workspace
-        return AnswerCheck(workspace, self._request_text, files.texts, may_write=files.may_write, emptied=files.emptied)
+        self._check = AnswerCheck(
+            runtime.workspace, self._request_text, files.texts, may_write=may_write, emptied=files.emptied
+        )
 
     def _begin_exchange(self) -> None:
         """Forget the exchange before the running one."""
         if self._exchange != self.conversation.exchange:
             self._exchange = self.conversation.exchange
             self._requests, self._reminders, self._has_written, self._failure = [], [], False, ""
-            self._repair, self._is_sent_back, self._hidden_answers = None, False, 0
+            self._repeated_paths, self._is_sent_back, self._hides_answer = [], False, False
 
     def _read_requests(self, files: "TextFiles") -> None:
         """Find the messages of the person in the running exchange, and what they ask for."""
@@ -165,8 +167,6 @@ class TextEditing(QuickStrategy):
             return
         self._requests.append(last)
         self._intent = read_intent(self._request_text, files.workspace_paths)
-        failures = [] if self._intent == "answer" else self._read_failures()
-        self._repair = self._make_repair(failures) if failures else None
 
     @property
     def _request_text(self) -> str:
@@ -175,41 +175,7 @@ class TextEditing(QuickStrategy):
         return "\n".join(text for parts in texts for text in parts)
 
     def _check_call(self, call: ToolCall) -> ToolCall | ToolFault:
-        checked = call if self._check is None else self._check.check(call)
-        if self._check is None or self._repair is None or not isinstance(checked, ToolCall):
-            return checked
-        reason = self._repair.refuse(call)
-        return checked if reason is None else self._check.refuse(call, reason)
-
-    def _read_failures(self) -> "list[FailedTest]":
-        """The failures of a report of tests in the request."""
-        from heald.wires.pytest_report import read_failures
-
-        return read_failures(self._request_text)
-
-    def _make_repair(self, failures: "list[FailedTest]") -> "Repair":
-        from heald.agent.repair import Repair
-
-        return Repair(self.conversation.runtime, failures)
-
-    def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
-        return stream(on_event) if self._repair is None else self._stream_tried(self._repair, stream, on_event)
-
-    async def _stream_tried(self, repair: "Repair", stream: StreamTurn, on_event: OnEvent) -> ProviderTurn:
-        """Run a turn, and try the files that it would write."""
-        turn = await stream(on_event)
-        paths = [call.input.get("path") for call in turn.tool_calls]
-        await repair.try_calls(self._whole_files(turn), [path for path in paths if isinstance(path, str)])
-        return turn
-
-    def _whole_files(self, turn: ProviderTurn) -> list[ToolCall]:
-        """The calls of an answer that write a whole file, as they will run."""
-        files = cast("WireSession", self.conversation.session).text_files
-        if files is None or not self.is_active:
-            return []
-        check = self._make_check(files)
-        calls = [check.check(call) for call in turn.tool_calls if not call.invalid]
-        return [call for call in calls if isinstance(call, ToolCall) and "content" in call.input]
+        return call if self._check is None else self._check.check(call)
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
         """End the exchange once files are written. A model that wrote none, or a wrong one, is reminded once."""
@@ -222,15 +188,12 @@ class TextEditing(QuickStrategy):
 
         if any(call.name not in WRITING_TOOLS for call in turn.tool_calls):
             return None
-        results = self.conversation.messages[-1].tool_results
-        failed = [result for result in results if result.status != "ok"]
+        failed = [result for result in self.conversation.messages[-1].tool_results if result.status != "ok"]
         if any(result.status not in ("error", "invalid_input") for result in failed):
             return None
         if failed and self._intent == "either" and all(result.id in check.quotations for result in failed):
             return "end"
         self._has_written = True
-        if self._repair is not None:
-            self._repair.note_written([result.id for result in results if result.status == "ok"])
         if failed and self._is_sent_back:
             return "end"  # what was written before stays
         if failed:
@@ -240,46 +203,27 @@ class TextEditing(QuickStrategy):
         self._failure = ""
         if not self._has_changed:
             fault = "The model wrote what the file holds already, so nothing has changed"
-            return self._remind(UNCHANGED, fault, hides=False)
-        if self._repair is not None and self._repair.fails:
-            return self._ask_again() or "end"
+            return self._remind(self._unchanged_reminder(turn), fault)
         fault = self._find_fault(turn)
         if fault is None or self._reminders:
             return "end"
+        self._reminders.append(fault)
         self._is_sent_back = True
-        return self._send(fault, hides=self._repair is not None)
-
-    def _send(self, text: str, *, hides: bool) -> Message:
-        self._reminders.append(text)
-        self._hidden_answers += hides
-        return user_message(text)
-
-    def _ask_again(self) -> Message | None:
-        """Ask for another version of code that fails by a report of tests. None if there is no report, or no version
-        was right."""
-        files = cast("WireSession", self.conversation.session).text_files
-        if self._repair is None or files is None or self._is_out_of_turns:
-            return None
-        text = self._repair.ask_again(files.texts)
-        if text is None:
-            return None
-        self._failure = ""
-        return self._send(text, hides=True)
+        return user_message(fault)
 
     def _after_words(self, turn: ProviderTurn) -> Verdict:
         """An answer in words completes an exchange that has changed a file, or that asks for no change."""
         if self._is_refused:
             return None
-        if (further := self._ask_again()) is not None:
-            return further
-        if self._has_changed:
-            return None
         if self._failure:
             raise NothingWritten(f"{self._failure}; {_ADVICE}.")
+        if self._has_changed:
+            return None
         if self._intent != "change" and not self._has_written and not self._attempts_change(turn):
             return None
+        self._hides_answer = True
         fault = "The model answered without a file that could be written, so nothing has changed"
-        return self._remind(self._no_file_reminder(), fault, hides=True)
+        return self._remind(self._no_file_reminder(), fault)
 
     def _no_file_reminder(self) -> str:
         """Names the file, if the model sees only one."""
@@ -298,22 +242,33 @@ class TextEditing(QuickStrategy):
 
     def _after_failure(self, reason: str) -> Verdict:
         """The model sees why its file was not written, and the file again, once."""
-        if (further := self._ask_again()) is not None:
-            return further
-        if self._repair is not None and self._has_changed:
-            return "end"  # what was written before stays
         if self._reminders or self._is_out_of_turns:
             raise NothingWritten(f"{reason}; {_ADVICE}.")
         self._failure = reason
         self._reminders.append(reason)
         return None
 
-    def _remind(self, reminder: str, fault: str, *, hides: bool) -> Verdict:
-        if (further := self._ask_again()) is not None:
-            return further
+    def _remind(self, reminder: str, fault: str) -> Verdict:
         if self._reminders or self._is_out_of_turns:
             raise NothingWritten(f"{fault}; {_ADVICE}.")
-        return self._send(reminder, hides=hides)
+        self._reminders.append(reminder)
+        return user_message(reminder)
+
+    def _unchanged_reminder(self, turn: ProviderTurn) -> str:
+        """Names the first failure of a report in the request, which the unchanged code has again. The model sees that
+        code no more, because it would repeat it."""
+        from heald.agent.emptied_code import empty_bodies
+        from heald.wires.pytest_report import read_failures
+
+        failures = read_failures(self._request_text)
+        files = cast("WireSession", self.conversation.session).text_files
+        if not failures or files is None:
+            return UNCHANGED
+        paths = [str(call.input.get("path")) for call in turn.tool_calls]
+        if self._reminders or not all(empty_bodies(path, files.texts.get(path, "")) for path in paths):
+            return SAME_CONTENT.format(failure=failures[0])
+        self._repeated_paths, self._hides_answer = paths, True
+        return AFRESH.format(failure=failures[0])
 
     @property
     def _is_out_of_turns(self) -> bool:

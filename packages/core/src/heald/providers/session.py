@@ -265,11 +265,7 @@ class WireSession(ConversationBase):
             from heald.wires.text_conversation import text_conversation
 
             conversation = text_conversation(
-                messages,
-                files.attached,
-                short_reports=files.may_write,
-                summary=files.summary,
-                hidden_answers=files.hidden_answers,
+                messages, files.attached, short_reports=files.may_write, drops_answer=files.hides_answer
             )
             messages = [*files.example, *conversation]
             system = "\n\n".join(part for part in (settings.system, files.instructions) if part)

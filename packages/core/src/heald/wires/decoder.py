@@ -20,7 +20,7 @@ from heald.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
 from heald.wires.billed_cost import read_billed_cost
 from heald.wires.delta_join import join_deltas
 from heald.wires.errors import error_from_body, error_from_event, error_from_named_event
-from heald.wires.finished_call import disable_call
+from heald.wires.finished_call import REPETITION, disable_call
 from heald.wires.framing import ServerSentEvent, StreamFraming
 from heald.wires.open_block import OpenBlock
 from heald.wires.request import NO_QUIRKS, Quirks
@@ -39,8 +39,6 @@ T = TypeVar("T")
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 MAX_IGNORED = 20
 MAX_RESPONSE_BYTES = 256 << 20
-REPETITION = "repetition"
-"""The stop reason of an answer that was stopped because it repeated itself."""
 """The limit of one response: several times the longest answers of today."""
 
 

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Sequence
 
 import msgspec
 
@@ -33,8 +32,6 @@ class FailedTest(msgspec.Struct, frozen=True):
     fault: str
     place: str = ""
     """The line in which it failed, if that is not the statement itself."""
-    source: str = ""
-    """The statement of the test as it stands there; empty if the report does not hold all of it."""
 
     def __str__(self) -> str:
         place = f" (at {self.place})" if self.place else ""
@@ -47,41 +44,20 @@ def read_failures(text: str) -> list[FailedTest]:
     return [] if span is None else _read_blocks(text.split("\n")[span[0] : span[1]])
 
 
-def shorten_report(text: str, summary: str = "") -> str:
-    """Replace a report in a text by its failures, or by another summary of them. A text without a report stays as it
-    is."""
+def shorten_report(text: str) -> str:
+    """Replace a report in a text by its failures. A text without a report stays as it is."""
     lines = text.split("\n")
     span = _find_report(lines)
     failures = [] if span is None else _read_blocks(lines[span[0] : span[1]])
     if span is None or not failures:
         return text
-    return "\n".join([*lines[: span[0]], summary or summarize_failures(failures), *lines[span[1] :]])
-
-
-def summarize_failures(failures: Sequence[FailedTest]) -> str:
-    """Describe the first of some failures, within a limit."""
-    return "\n".join(["Failing tests:", *_limited([f"- {failure}" for failure in failures]), ""])
-
-
-def summarize_examples(statements: Sequence[str]) -> str:
-    """Describe what must hold by calls and their results, as an interpreter would show them."""
-    return "\n".join(["These must hold:", *_limited([_as_example(statement) for statement in statements]), ""])
-
-
-def _limited(parts: Sequence[str]) -> list[str]:
-    first: list[str] = []
-    for part in parts[:_MOST]:
-        if first and sum(map(len, first)) + len(part) > _MOST_CHARACTERS:
+    parts: list[str] = []
+    for failure in failures[:_MOST]:
+        if parts and sum(map(len, parts)) + len(str(failure)) > _MOST_CHARACTERS:
             break
-        first.append(part)
-    return first
-
-
-def _as_example(statement: str) -> str:
-    values = _compared_values(statement)
-    if values is None:
-        return f">>> {statement}"
-    return f">>> {values.call}\n{values.other}"
+        parts.append(f"- {failure}")
+    short = "\n".join(["Failing tests:", *parts, ""])
+    return "\n".join([*lines[: span[0]], short, *lines[span[1] :]])
 
 
 def _find_report(lines: list[str]) -> tuple[int, int] | None:
@@ -128,47 +104,31 @@ def _read_block(name: str, lines: list[str]) -> FailedTest | None:
             frames.append((frame["place"], []))
         elif frames and line.strip() and not _MARKS.match(line):
             frames[-1][1].append(line.strip())
-    statement = source = " ".join(frames[0][1]) if frames else ""
+    statement = " ".join(frames[0][1]) if frames else ""
     place = f"{frames[-1][0]}: {' '.join(frames[-1][1])}" if len(frames) > 1 else ""
     errors: list[str] = []
     for line in lines[first:]:
         if not _ERROR.match(line):
             break
         errors.append(line[1:].strip())
-    statement, fault = describe_failure(statement, errors)
-    return FailedTest(name, _cut(statement), _cut(fault), _cut(place), source if _is_complete(source) else "")
+    statement, fault = _describe(statement, errors)
+    return FailedTest(name, _cut(statement), _cut(fault), _cut(place))
 
 
-def _is_complete(statement: str) -> bool:
-    try:
-        return bool(ast.parse(statement).body)
-    except (SyntaxError, ValueError):
-        return False
-
-
-def describe_failure(statement: str, errors: Sequence[str]) -> tuple[str, str]:
+def _describe(statement: str, errors: list[str]) -> tuple[str, str]:
     """Return the expression or statement that failed, and how."""
     differs = _DIFFERS.match(errors[0])
     if differs is not None and " != " not in differs["second"]:
         values = _compared_values(statement)
         if values is not None:
-            names = ("got", "expected") if values.is_first else ("expected", "got")
-            return values.call, f"{names[0]} {differs['first']}, {names[1]} {differs['second']}"
+            names = ("got", "expected") if values[0] else ("expected", "got")
+            return values[1], f"{names[0]} {differs['first']}, {names[1]} {differs['second']}"
     details = [line for line in errors[1:] if line.startswith(("+  where", "and "))]
     return statement, " ".join([errors[0], *details[:_DETAILS]])
 
 
-class _Comparison(msgspec.Struct, frozen=True):
-    """An equality of which one side calls the code."""
-
-    call: str
-    other: str
-    is_first: bool
-    """Whether the call stands first."""
-
-
-def _compared_values(statement: str) -> _Comparison | None:
-    """The two sides of an equality, if only one of them calls the code."""
+def _compared_values(statement: str) -> tuple[bool, str] | None:
+    """The expression of an equality that calls the code, and whether it stands first, if only one of the two does."""
     try:
         tree = ast.parse(statement, mode="eval").body
     except (SyntaxError, ValueError):
@@ -178,10 +138,7 @@ def _compared_values(statement: str) -> _Comparison | None:
     if tree.func.attr not in _EQUALITIES or not tree.args[1:]:
         return None
     calls = [any(isinstance(node, ast.Call) for node in ast.walk(argument)) for argument in tree.args[:2]]
-    if sum(calls) != 1:
-        return None
-    first, second = map(ast.unparse, tree.args[:2])
-    return _Comparison(first, second, True) if calls[0] else _Comparison(second, first, False)
+    return (calls[0], ast.unparse(tree.args[calls.index(True)])) if sum(calls) == 1 else None
 
 
 def _cut(text: str) -> str:

@@ -1,32 +1,45 @@
 """Notices that a model repeats itself without an end, as small ones do."""
 
-_TAIL = 3_000
-"""Characters at the end of an answer that are nothing but one part, again and again."""
-_LONGEST = 300
-"""Characters of that part."""
-_STEP = 500
-_MARK = 40
+from collections import Counter
+
+from heald.core.lazy import lazy_pattern
+from heald.wires.fence import read_fence
+
+_TIMES = 3
+"""A line counts as repeated if it stood in the answer so often before."""
+_MOST_CHARACTERS = 3_000
+"""Of lines that are repeated, one behind the other. A file that is written twice or thrice has none."""
+_NUMBER = lazy_pattern(r"\d+")
 
 
 class Repetition:
-    """Follows an answer as it arrives."""
+    """Follows an answer as it arrives. In words, lines that differ in numbers only are the same; in code they are not,
+    since a table may have many of them."""
 
     def __init__(self) -> None:
-        self._tail = ""
-        self._unread = 0
+        self._line: list[str] = []
+        self._counts: Counter[str] = Counter()
+        self._repeated = 0
+        self._is_in_block = False
 
     def follow(self, text: str) -> bool:
         """Add a piece of the answer. Returns whether its end repeats itself."""
-        self._tail += text
-        self._unread += len(text)
-        if self._unread < _STEP or len(self._tail) < _TAIL:
+        while True:
+            end, separator, text = text.partition("\n")
+            self._line.append(end)
+            if not separator:
+                return False
+            line, self._line = "".join(self._line), []
+            if self._repeats(line):
+                return True
+
+    def _repeats(self, line: str) -> bool:
+        if read_fence(line) is not None:
+            self._is_in_block = not self._is_in_block
+        words = line.strip()
+        if not words:
             return False
-        self._tail, self._unread = self._tail[-_TAIL:], 0
-        return is_periodic(self._tail)
-
-
-def is_periodic(text: str) -> bool:
-    """Whether a text consists of one part of at most 300 characters, which is more than white space."""
-    before = text.rfind(text[-_MARK:], 0, len(text) - 1)
-    period = len(text) - _MARK - before
-    return before >= 0 and 0 < period <= _LONGEST and text[period:] == text[:-period]
+        key = words if self._is_in_block else _NUMBER.sub("0", words)
+        self._repeated = self._repeated + len(words) if self._counts[key] >= _TIMES else 0
+        self._counts[key] += 1
+        return self._repeated >= _MOST_CHARACTERS

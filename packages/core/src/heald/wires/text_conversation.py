@@ -14,27 +14,21 @@ _LINE_END = "\n"
 
 
 def text_conversation(
-    messages: list[Message],
-    attached: str,
-    *,
-    short_reports: bool = False,
-    summary: str = "",
-    hidden_answers: int = 0,
+    messages: list[Message], attached: str, *, short_reports: bool = False, drops_answer: bool = False
 ) -> list[Message]:
     """Return a conversation without calls: files are written out, results are words of the user.
 
     The attached files stand with the last request. Messages of one role that follow each other become one. Reports of
-    tests can be shortened to their failures, or to a `summary` of them, and the answers before the last request left
-    out, with the requests between them.
+    tests can be shortened to their failures, and the answer before the last request left out.
     """
-    if hidden_answers:
-        messages = _without_answers(messages, hidden_answers)
+    if drops_answer:
+        messages = _without_answer(messages)
     plain: list[Message] = []
     for message in messages:
         text = _plain_text(message)
         role = "user" if message.role == "tool" else message.role
         if short_reports and role == "user":
-            text = shorten_report(text, summary)
+            text = shorten_report(text)
         media = [block for block in message.content if not isinstance(block, Text) and role == "user"]
         media = [block for block in media if not isinstance(block, ToolResult)]
         if not text and not media:
@@ -52,12 +46,12 @@ def text_conversation(
     return plain
 
 
-def _without_answers(messages: list[Message], count: int) -> list[Message]:
-    """The conversation without the answers before the last request, and their results."""
+def _without_answer(messages: list[Message]) -> list[Message]:
+    """The conversation without the answer before the last request, and its results."""
     users = [at for at, message in enumerate(messages) if message.role == "user"]
-    if len(users) <= count:
+    if len(users) <= 1:
         return messages
-    return [*messages[: users[-1 - count] + 1], *messages[users[-1] :]]
+    return [*messages[: users[-2] + 1], *messages[users[-1] :]]
 
 
 def describe_files(texts: Mapping[str, str]) -> str:

@@ -218,12 +218,6 @@ def _outside_effect(box: Sandbox, arguments: JsonObject) -> str | None:
     return "It pushes to a remote." if _PUSH.search(_STASH.sub("", command)) else None
 
 
-def sandbox_of(tool: Tool) -> Sandbox | None:
-    """Return the sandbox that `run_command` runs in; None for another tool."""
-    effect = tool.outside_effect
-    return effect.args[0] if isinstance(effect, partial) and effect.func is _outside_effect else None
-
-
 def _subjects(arguments: JsonObject) -> Sequence[str]:
     """Return the commands that the line runs."""
     from heald.tools.shell.command_line import CommandLine  # no line is read before the first command
