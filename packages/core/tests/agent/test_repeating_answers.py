@@ -34,6 +34,7 @@ async def test_a_file_that_repeats_itself_is_stopped(tmp_path: Path) -> None:
         again = str(server.requests[1].body["messages"])
     assert (result.status, result.turns) == ("completed", 2)
     assert again.count("'A': 1") < 3  # the model does not read it again
+    assert 750 < (result.usage.output or 0) < 1_500  # by estimate: the server has not reported it
     assert (tmp_path / "etl.py").read_text() == "def legacy():\n    return {'A': 1}\n"
 
 

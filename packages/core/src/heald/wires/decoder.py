@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 MAX_IGNORED = 20
+_TOKEN_CHARACTERS = 4
 MAX_RESPONSE_BYTES = 256 << 20
 """The limit of one response: several times the longest answers of today."""
 
@@ -368,14 +369,17 @@ class Decoder(MessageWriter):
     def _add_model_text(self, text: str) -> None:
         """Add text in which calls or files may be written, if there can be some."""
         if self._repetition is not None and self._repetition.follow(text):
-            self._stop_repetition()
+            self._stop_repetition(self._repetition.length)
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
         else:
             self._add_text_with_calls(text)
 
-    def _stop_repetition(self) -> None:
-        """End an answer that repeats itself: it is cut off, and no more of it is read."""
+    def _stop_repetition(self, length: int) -> None:
+        """End an answer that repeats itself: it is cut off, and no more of it is read. Its tokens are estimated by its
+        length, since the server reports them at the end."""
+        if self.usage.output is None:
+            self.usage = msgspec.structs.replace(self.usage, output=-(-length // _TOKEN_CHARACTERS))
         self.provider_stop_reason, self.done, self._repetition = REPETITION, True, None
         self._note("The answer repeated itself without an end, so it was stopped.")
 

@@ -17,6 +17,8 @@ class Repetition:
     since a table may have many of them."""
 
     def __init__(self) -> None:
+        self.length = 0
+        """Its characters so far."""
         self._line: list[str] = []
         self._counts: Counter[str] = Counter()
         self._repeated = 0
@@ -24,6 +26,7 @@ class Repetition:
 
     def follow(self, text: str) -> bool:
         """Add a piece of the answer. Returns whether its end repeats itself."""
+        self.length += len(text)
         while True:
             end, separator, text = text.partition("\n")
             self._line.append(end)
@@ -40,6 +43,6 @@ class Repetition:
         if not words:
             return False
         key = words if self._is_in_block else _NUMBER.sub("0", words)
-        self._repeated = self._repeated + len(words) if self._counts[key] >= _TIMES else 0
+        self._repeated = self._repeated + len(line) if self._counts[key] >= _TIMES else 0
         self._counts[key] += 1
         return self._repeated >= _MOST_CHARACTERS
