@@ -16,8 +16,8 @@ _NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
     "pause_turn": ("truncated", "The turn was paused before the call was complete; it was not run."),
     "error": ("truncated", "The message ended in an error; its calls were not run."),
 }
-REPETITION = "repetition"
-"""The reason of a message that was stopped here because it repeated itself."""
+REPETITION = "stopped_repetition"
+"""The reason of a message that Heald stopped because it repeated itself. No provider has this one."""
 _REPEATED = "The answer repeated itself without an end, so it was stopped; the call was not run."
 _DISABLED = "No tool may be called now: the tool choice is `none`. The call was not run; answer in text."
 _MAX_DETAIL = 200
