@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.tasks.proxy import CountingProxy
@@ -57,6 +58,7 @@ async def test_the_tables(tmp_path: Path) -> None:
 _UNTOUCHED = """
 import tempfile
 from pathlib import Path
+from typing import Any
 from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
 from benchmarks.tasks.development_calling import DEVELOPMENT_TOOL_TASKS
@@ -83,7 +85,7 @@ def test_untouched_files_solve_nothing() -> None:
 @pytest.mark.parametrize("usage", [True, False])
 async def test_an_answer_that_its_agent_stops_counts_until_then(*, usage: bool) -> None:
     chunk: dict[str, object] = {"choices": [{"index": 0, "delta": {"content": "word "}}]}
-    steps: list[object] = []
+    steps: list[Any] = []
     for number in range(1, 2_000):
         counts = {"usage": {"prompt_tokens": 7, "completion_tokens": number}} if usage else {}
         steps += [b"data: " + json.dumps(chunk | counts).encode() + b"\n\n", Pause(0.002)]

@@ -1,6 +1,7 @@
 """An answer of a small model that repeats itself without an end is stopped; nothing of it is written."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent.test_text_editing import SMALL
@@ -16,7 +17,7 @@ LINES = ["        'A': 1,\n", "        'E': 1,\n", "        'I': 1,\n"]
 
 
 def endless(head: str, pieces: list[str]) -> Reply:
-    steps: list[object] = []
+    steps: list[Any] = []
     for chunk in wire_stream("chat", text=[head, *pieces * 400]):
         steps += [chunk, Pause(0.0002)]
     return Reply(steps, content_type=wire_reply("chat", text="").content_type)
