@@ -4,10 +4,15 @@ import asyncio
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.tasks.proxy import CountingProxy
 
 from heald.core.messages import ToolCall
-from heald.testing.server import ReceivedRequest, Reply, ScriptedServer
+from heald.testing.server import Pause, ReceivedRequest, Reply, ScriptedServer
 from heald.testing.streams import wire_reply
 from repository import ROOT
 
@@ -53,6 +58,7 @@ async def test_the_tables(tmp_path: Path) -> None:
 _UNTOUCHED = """
 import tempfile
 from pathlib import Path
+from typing import Any
 from benchmarks.tasks.calling import MORE_TOOL_TASKS, TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
 from benchmarks.tasks.development_calling import DEVELOPMENT_TOOL_TASKS
@@ -74,3 +80,25 @@ assert not any(
 def test_untouched_files_solve_nothing() -> None:
     ran = subprocess.run([sys.executable, "-c", _UNTOUCHED], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("usage", [True, False])
+async def test_an_answer_that_its_agent_stops_counts_until_then(*, usage: bool) -> None:
+    chunk: dict[str, object] = {"choices": [{"index": 0, "delta": {"content": "word "}}]}
+    steps: list[Any] = []
+    for number in range(1, 2_000):
+        counts = {"usage": {"prompt_tokens": 7, "completion_tokens": number}} if usage else {}
+        steps += [b"data: " + json.dumps(chunk | counts).encode() + b"\n\n", Pause(0.002)]
+    async with ScriptedServer([Reply(steps, content_type="text/event-stream")]) as server:
+        with CountingProxy(f"{server.url}/v1") as proxy:
+            await asyncio.to_thread(_read_some, proxy.url, 1_000)
+            counted = await asyncio.to_thread(proxy.reset)
+    assert counted.requests == 1
+    assert counted.tokens_in == 7 if usage else counted.tokens_in > 0
+    assert 5 < counted.tokens_out < 1_000
+
+
+def _read_some(url: str, size: int) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": "Go on and on."}], "stream": True}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body), timeout=20) as response:
+        response.read(size)

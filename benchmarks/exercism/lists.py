@@ -4,6 +4,9 @@ All practice exercises of exercism/python at commit 9eb657d45 were shuffled, wit
 `ledger` and `markdown`, whose stubs pass their tests. The first 20 and the last 27 are for development: prompts and
 parsing may be changed after looking at them. The 80 between them are measured, in this order, so that a run which was
 cut short is a sample too.
+
+The track has no more of them. `redrawn` is therefore drawn by a second seed: first the deprecated exercises, which no
+run had used, then the measured ones in another order.
 """
 
 import json
@@ -11,6 +14,7 @@ import random
 from pathlib import Path
 
 SEED = 20261117
+SECOND_SEED = 20261119
 _PASSING_STUBS = ("ledger", "markdown")
 _DEVELOPMENT = """
 state-of-tic-tac-toe clock allergies dot-dsl diamond dnd-character hangman go-counting word-count hello-world
@@ -32,7 +36,19 @@ rest-api two-bucket pythagorean-triplet grep dominoes swift-scheduling bowling z
 leap flower-field difference-of-squares isbn-verifier yacht food-chain
 """
 
-LISTS = {"development": tuple(_DEVELOPMENT.split()), "measured": tuple(_MEASURED.split())}
+_DEPRECATED = """
+accumulate beer-song binary diffie-hellman error-handling hexadecimal minesweeper octal point-mutations strain trinary
+"""
+
+
+def _redraw() -> tuple[str, ...]:
+    """Return the deprecated exercises and then the measured ones, each in the order of the second seed."""
+    order = random.Random(SECOND_SEED)
+    parts = [text.split() for text in (_DEPRECATED, _MEASURED)]
+    return tuple(slug for part in parts for slug in order.sample(part, len(part)))
+
+
+LISTS = {"development": tuple(_DEVELOPMENT.split()), "measured": tuple(_MEASURED.split()), "redrawn": _redraw()}
 
 
 def draw(checkout: Path) -> dict[str, tuple[str, ...]]:

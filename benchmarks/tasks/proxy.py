@@ -87,6 +87,7 @@ class CountingProxy:
         kind = http.client.HTTPSConnection if self._target.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._target.hostname or "", self._target.port, timeout=1800)
         headers = {name: value for name, value in handler.headers.items() if name.lower() not in _SKIPPED}
+        read, is_answered = b"", False
         try:
             connection.request(handler.command, handler.path, body or None, headers)
             answer = connection.getresponse()
@@ -96,17 +97,17 @@ class CountingProxy:
                     handler.send_header(name, value)
             handler.send_header("connection", "close")
             handler.end_headers()
-            read = b""
+            is_answered = answer.status == 200
             while piece := answer.read1(65536):
                 read += piece
                 handler.wfile.write(piece)
                 handler.wfile.flush()
         except (OSError, http.client.HTTPException):
-            return
+            pass  # an agent that stops an answer has had what came before
         finally:
             connection.close()
             handler.close_connection = True
-        if body and answer.status == 200 and "completions" in handler.path:
+        if body and is_answered and "completions" in handler.path:
             self._count(body, read)
 
     def _count(self, body: bytes, read: bytes) -> None:
@@ -116,17 +117,23 @@ class CountingProxy:
                 file.write(body + b"\n" + read + b"\n\n")
         self.counts.requests += 1
         self.counts.tokens_in += usage.get("prompt_tokens") or usage.get("input_tokens") or _estimate(body)
-        self.counts.tokens_out += usage.get("completion_tokens") or usage.get("output_tokens") or 0
+        self.counts.tokens_out += usage.get("completion_tokens") or usage.get("output_tokens") or _count_pieces(read)
 
 
 def _ask_usage(body: bytes) -> bytes:
-    """Let a streamed answer end with its usage, also for an agent that does not ask for it."""
+    """Let a streamed answer end with its usage, also for an agent that does not ask for it; where the server can do
+    that, each piece has it, so that an answer that is stopped is counted too."""
     request = json.loads(body)
     if request.get("stream"):
-        request["stream_options"] = {"include_usage": True}
+        request["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
     return json.dumps(request).encode()
 
 
 def _estimate(body: bytes) -> int:
     request = json.loads(body)
     return round(len(json.dumps([request.get("messages"), request.get("tools")])) / _BYTES_PER_TOKEN)
+
+
+def _count_pieces(read: bytes) -> int:
+    """The pieces of a stream that was stopped before its usage: about a token each."""
+    return sum(b'"content":' in line for line in read.split(b"\n") if line.startswith(b"data:"))

@@ -12,6 +12,7 @@ from heald.core.messages import Message
 from heald.core.short_text import quote
 from heald.core.turn import StopReason, Usage
 from heald.core.type_parameters import OutputT
+from heald.wires.finished_call import REPETITION
 
 _NOTES = {
     "max_tokens": "The answer was cut off at the output limit.",
@@ -155,7 +156,7 @@ def describe_outcome(
 
 
 def _describe_end(stop_reason: StopReason, text: str, *, announced: bool, interrupted_by: str | None) -> str | None:
-    if interrupted_by is not None:
+    if interrupted_by is not None and interrupted_by != REPETITION:  # that one is in the notes
         return f"The provider ended the answer early ({interrupted_by[:_MAX_REASON]!r}); it may be unfinished."
     if announced and stop_reason not in _NOTES:
         return "The model stopped to call a tool and called none; the answer may be unfinished."

@@ -66,6 +66,7 @@ class TextEditing(QuickStrategy):
         self._intent: RequestIntent = "either"
         self._reminders: list[str] = []
         self._repeated_paths: list[str] = []  # code that fails, which the model repeated and writes anew
+        self._hides_answer = False  # the model would repeat its last answer
         self._check: AnswerCheck | None = None
         self._has_written = False  # the model has tried to write a file
         self._failure = ""  # why its last file was not written
@@ -136,7 +137,11 @@ class TextEditing(QuickStrategy):
         may_write = self._intent != "answer"
         patch_tool = "apply_patch" if "apply_patch" in runtime.registry else ""
         session.text_files = replace(
-            files, attached=runtime.hide_secrets(files.attached), may_write=may_write, patch_tool=patch_tool
+            files,
+            attached=runtime.hide_secrets(files.attached),
+            may_write=may_write,
+            patch_tool=patch_tool,
+            hides_answer=self._hides_answer,
         )
         self._check = AnswerCheck(
             runtime.workspace, self._request_text, files.texts, may_write=may_write, emptied=files.emptied
@@ -148,7 +153,7 @@ class TextEditing(QuickStrategy):
         if self._exchange != self.conversation.exchange:
             self._exchange = self.conversation.exchange
             self._requests, self._reminders, self._has_written, self._failure = [], [], False, ""
-            self._repeated_paths, self._is_sent_back = [], False
+            self._repeated_paths, self._is_sent_back, self._hides_answer = [], False, False
 
     def _read_requests(self, files: "TextFiles") -> None:
         """Find the messages of the person in the running exchange, and what they ask for."""
@@ -208,7 +213,15 @@ class TextEditing(QuickStrategy):
             return None
         if self._intent != "change" and not self._has_written and not self._attempts_change(turn):
             return None
-        return self._remind(NO_FILE, "The model answered without a file that could be written, so nothing has changed")
+        self._hides_answer = True
+        fault = "The model answered without a file that could be written, so nothing has changed"
+        return self._remind(self._no_file_reminder(), fault)
+
+    def _no_file_reminder(self) -> str:
+        """Names the file, if the model sees only one."""
+        files = cast("WireSession", self.conversation.session).text_files
+        paths = list(files.texts) if files is not None else []
+        return f"{NO_FILE} Begin with the line {paths[0]}." if len(paths) == 1 else NO_FILE
 
     def _attempts_change(self, turn: ProviderTurn) -> bool:
         """Whether an answer without a file was meant to hold one."""
@@ -246,7 +259,7 @@ class TextEditing(QuickStrategy):
         paths = [str(call.input.get("path")) for call in turn.tool_calls]
         if self._reminders or not all(empty_bodies(path, files.texts.get(path, "")) for path in paths):
             return SAME_CONTENT.format(failure=failures[0])
-        self._repeated_paths = paths
+        self._repeated_paths, self._hides_answer = paths, True
         return AFRESH.format(failure=failures[0])
 
     @property

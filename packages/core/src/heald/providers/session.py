@@ -269,7 +269,7 @@ class WireSession(ConversationBase):
             from heald.wires.text_conversation import text_conversation
 
             conversation = text_conversation(
-                messages, files.attached, short_reports=files.may_write, drops_answer=bool(files.emptied)
+                messages, files.attached, short_reports=files.may_write, drops_answer=files.hides_answer
             )
             messages = [*files.example, *conversation]
             system = "\n\n".join(part for part in (settings.system, files.instructions) if part)

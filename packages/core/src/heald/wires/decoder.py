@@ -20,7 +20,7 @@ from heald.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
 from heald.wires.billed_cost import read_billed_cost
 from heald.wires.delta_join import join_deltas
 from heald.wires.errors import error_from_body, error_from_event, error_from_named_event
-from heald.wires.finished_call import disable_call
+from heald.wires.finished_call import REPETITION, disable_call
 from heald.wires.framing import ServerSentEvent, StreamFraming
 from heald.wires.open_block import OpenBlock
 from heald.wires.request import NO_QUIRKS, Quirks
@@ -28,6 +28,7 @@ from heald.wires.sse_or_array import SSEOrArrayParser
 from heald.wires.writer import DIFF, FILE_PARTS, WHOLE_FILE, MessageWriter
 
 if TYPE_CHECKING:
+    from heald.wires.repetition import Repetition
     from heald.wires.text_call import Tools
     from heald.wires.text_calls import Fits, Part, TextCalls
     from heald.wires.text_edits import FilePiece, TextEdits, TextFiles
@@ -37,6 +38,7 @@ T = TypeVar("T")
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 MAX_IGNORED = 20
+_TOKEN_CHARACTERS = 4
 MAX_RESPONSE_BYTES = 256 << 20
 """The limit of one response: several times the longest answers of today."""
 
@@ -64,6 +66,7 @@ class Decoder(MessageWriter):
         "_provider",
         "_read_bytes",
         "_reads_logprobs",
+        "_repetition",
         "_text_calls",
         "_text_edits",
         "_text_files",
@@ -150,6 +153,7 @@ class Decoder(MessageWriter):
         """Searches for calls, from the first text on."""
         self._text_files = text_files
         self._text_edits: TextEdits | None = None
+        self._repetition = _new_repetition() if text_files is not None else None
         if text_files is not None and text_files.may_write:
             self._text_edits = _new_text_edits(text_files)
             self._call_names = text_files.call_names if quirks.text_calls else None
@@ -364,10 +368,20 @@ class Decoder(MessageWriter):
 
     def _add_model_text(self, text: str) -> None:
         """Add text in which calls or files may be written, if there can be some."""
+        if self._repetition is not None and self._repetition.follow(text):
+            self._stop_repetition(self._repetition.length)
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
         else:
             self._add_text_with_calls(text)
+
+    def _stop_repetition(self, length: int) -> None:
+        """End an answer that repeats itself: it is cut off, and no more of it is read. Its tokens are estimated by its
+        length, since the server reports them at the end."""
+        if self.usage.output is None:
+            self.usage = msgspec.structs.replace(self.usage, output=-(-length // _TOKEN_CHARACTERS))
+        self.provider_stop_reason, self.done, self._repetition = REPETITION, True, None
+        self._note("The answer repeated itself without an end, so it was stopped.")
 
     def _add_text_with_calls(self, text: str) -> None:
         if self._call_names is not None and self._text_calls is None:
@@ -526,6 +540,12 @@ class Decoder(MessageWriter):
         if self._explain is not None:
             self.error = error = self._explain(error)
         return MessageDiscarded(self.id, error.info(), self.usage)
+
+
+def _new_repetition() -> "Repetition":
+    from heald.wires.repetition import Repetition  # only small models are stopped
+
+    return Repetition()
 
 
 def _new_text_edits(text_files: "TextFiles") -> "TextEdits":

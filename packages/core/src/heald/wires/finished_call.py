@@ -16,6 +16,9 @@ _NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
     "pause_turn": ("truncated", "The turn was paused before the call was complete; it was not run."),
     "error": ("truncated", "The message ended in an error; its calls were not run."),
 }
+REPETITION = "stopped_repetition"
+"""The reason of a message that Heald stopped because it repeated itself. No provider has this one."""
+_REPEATED = "The answer repeated itself without an end, so it was stopped; the call was not run."
 _DISABLED = "No tool may be called now: the tool choice is `none`. The call was not run; answer in text."
 _MAX_DETAIL = 200
 _MAX_REASON = 80
@@ -37,7 +40,9 @@ def build_call(
     invalid: InvalidCall | None = None
     if stop not in EXECUTABLE:
         reason, message = _NOT_EXECUTABLE.get(stop, _NOT_EXECUTABLE["error"])
-        if interrupted_by:
+        if interrupted_by == REPETITION:
+            message = _REPEATED
+        elif interrupted_by:
             message = (
                 f"The provider ended the message early ({interrupted_by[:_MAX_REASON]!r}); its calls were not run."
             )

@@ -73,8 +73,10 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     texts: Mapping[str, str] = {}
     """The attached files."""
     emptied: Mapping[str, str] = {}
-    """The attached files of which the model sees no bodies of functions, as it sees them. It repeated what they hold,
-    so it does not see its last answer either."""
+    """The attached files of which the model sees no bodies of functions, as it sees them. It repeated what they
+    hold."""
+    hides_answer: bool = False
+    """Whether the model does not see its last answer, because it would repeat it."""
     workspace_paths: frozenset[str] = frozenset()
     """The paths of the workspace."""
 
