@@ -293,13 +293,7 @@ class Schedule:
         until = self._loop.now + QUIET_SECONDS
         while self._loop.now < until:
             self._connect_readers()
-            ends = self._ends()
-            is_asked = any(not task.done() and not node.process.is_dead for node, task in self._asks)
-            if (
-                not is_asked
-                and not self._working()
-                and all(len(reader.texts) >= ends[reader.session] for reader in self._readers)
-            ):
+            if not self._is_asked() and not self._working() and not self._behind():
                 break
             await asyncio.sleep(0.2)
         else:
@@ -312,16 +306,17 @@ class Schedule:
         """Report the sessions whose work has not ended and the readers that have not read on."""
         for session, work, node, holder in self._working():
             self._ledger.report(f"{session} is {work} for ever; node {node!r}, holder {holder!r}")
-        ends = self._ends()
-        for reader in self._readers:
-            if len(reader.texts) < ends[reader.session]:
-                self._ledger.report(
-                    f"a reader of {reader.session} stands still at {len(reader.texts)} of {ends[reader.session]}"
-                )
+        for reader, end in self._behind():
+            self._ledger.report(f"a reader of {reader.session} stands still at {len(reader.texts)} of {end}")
 
-    def _ends(self) -> dict[str, int]:
-        """Return the ends of all logs."""
-        return {row[0]: row[1] for row in self._database.read("SELECT id, last_seq FROM sessions")}
+    def _is_asked(self) -> bool:
+        """Whether a client of a living node waits for an answer."""
+        return any(not task.done() and not node.process.is_dead for node, task in self._asks)
+
+    def _behind(self) -> list[tuple[Reader, int]]:
+        """Return the readers that have not read to the ends of their logs, and these ends."""
+        ends = {row[0]: row[1] for row in self._database.read("SELECT id, last_seq FROM sessions")}
+        return [(reader, ends[reader.session]) for reader in self._readers if len(reader.texts) < ends[reader.session]]
 
     def _working(self) -> list[Any]:
         return self._database.read("SELECT id, work, node, holder FROM sessions WHERE work <> 'idle'")

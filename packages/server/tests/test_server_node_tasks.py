@@ -25,6 +25,7 @@ from heald_server.access.usage_meters import UsageMeters
 from heald_server.cluster import node as cluster_node
 from heald_server.cluster import node_tasks, store_placement
 from heald_server.cluster.node import ServerNode
+from heald_server.cluster.node_tasks import wait_for_event
 from heald_server.cluster.store_placement import StorePlacement
 from heald_server.open_sessions import OpenSessions
 from heald_server.server_limits import ServerLimits
@@ -200,3 +201,21 @@ async def test_a_server_that_stops_does_not_wait_long_for_a_store_that_is_away(
     meters.usage_reactor("ann", "ses_a")(response("ses_a", Usage(input=1), 0.5))
     await meters.close()
     assert "the usage of 1 exchanges is not stored" in caplog.text
+
+
+async def test_whoever_waits_for_an_event_learns_whether_it_came_or_the_time_was_over() -> None:
+    event = asyncio.Event()
+    assert not await wait_for_event(event, 0.01)
+    assert event.is_set()  # as if it had come: whoever waits looks again, and clears it
+    assert await wait_for_event(event, 0.0)
+    event.clear()
+    asyncio.get_running_loop().call_later(0.01, event.set)
+    assert await wait_for_event(event, 60.0)
+    event.clear()
+    waiting = asyncio.create_task(wait_for_event(event, 0.02))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    await asyncio.sleep(0.04)
+    assert not event.is_set()  # nobody waits any more

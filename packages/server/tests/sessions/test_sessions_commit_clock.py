@@ -360,6 +360,16 @@ def test_streams_are_read_together_before_a_commit_while_many_sessions_take_part
     assert not reads.is_active, "one session is few"
 
 
+@pytest.mark.parametrize(("nodes", "sessions", "together"), [(1, 2, False), (3, 1, False), (3, 2, True)])
+def test_few_sessions_of_a_node_are_many_where_there_are_more_nodes(nodes: int, sessions: int, together: bool) -> None:
+    clock, loop, as_loop = _clock(1.0)
+    clock.nodes = nodes
+    for number in range(sessions):
+        clock.add(as_loop, lambda number=number: number)
+    loop.advance()
+    assert shared_reads(as_loop).is_active == together
+
+
 def test_streams_are_read_as_they_come_while_the_loop_is_idle() -> None:
     clock, loop, as_loop = _clock(0.0)
     for number in range(10 * FEW_SESSIONS):

@@ -49,7 +49,7 @@ COMMIT_PACING = Pacing(idle=0.0, full=0.3)
 core."""
 JOURNAL_PACING = Pacing(idle=0.4, full=0.55)
 FEW_SESSIONS = 3
-"""If more take part in a commit, their streams are read together."""
+"""If more take part in a commit, their streams are read together. A node counts as many on each of the others."""
 SHARED_READS_PAUSE = 0.006
 """The shortest pause that is worth it to read streams together."""
 _MEASURE_SECONDS = 0.05
@@ -135,7 +135,7 @@ class CommitClock:
         self._measure(loop.time())
         self._is_scheduled = False
         reads = shared_reads(loop)
-        if len(waiting) > FEW_SESSIONS and self.pause >= SHARED_READS_PAUSE:
+        if len(waiting) * self.nodes > FEW_SESSIONS and self.pause >= SHARED_READS_PAUSE:
             reads.is_active = True
             self._schedule(loop)  # before the commits, which may fail: held streams must be released
         elif reads.is_active:

@@ -27,7 +27,7 @@ from heald.sessions.shared_store import (
 )
 from heald.sessions.store_errors import Fenced, NoSuchSession, SessionBusy, StoreCorrupt, StoreError, StoreFull
 from heald_server.cluster.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
-from heald_server.cluster.node_tasks import NodeTasks
+from heald_server.cluster.node_tasks import NodeTasks, wait_for_event
 from heald_server.cluster.placement import Placement
 from heald_server.cluster.store_placement import CLAIM_SECONDS
 from heald_server.http.errors import ApiError
@@ -424,7 +424,7 @@ class ServerNode:
         """Read what other nodes stored in sessions that are watched here."""
         while True:
             self._tasks.beat("events")
-            if not await _wait(self._on_events, EVENTS_SECONDS):
+            if not await wait_for_event(self._on_events, EVENTS_SECONDS):
                 hubs = [self._sessions.hub(name) for name in self._sessions.watched()]
                 self._stale |= {hub.session: _UNKNOWN for hub in hubs if hub.tail is not None}
             self._on_events.clear()
@@ -461,7 +461,7 @@ class ServerNode:
     async def _serve_commands(self) -> None:
         while True:
             self._tasks.beat("commands")
-            await _wait(self._on_commands, COMMANDS_SECONDS)
+            await wait_for_event(self._on_commands, COMMANDS_SECONDS)
             self._on_commands.clear()
             try:
                 commands = await self._store.read_commands()
@@ -484,11 +484,3 @@ class ServerNode:
             await self._store.reply_command(posted.id, encode(reply))
         except HealdError as error:
             _log.warning("a command cannot be answered: %s", error, extra={"session": posted.session})
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event, but not longer than some seconds. Returns whether it was set."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()

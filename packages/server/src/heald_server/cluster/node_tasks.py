@@ -70,3 +70,23 @@ class NodeTasks:
             _log.error("the task %s failed: %s", name, error)
         except Exception as error:
             _log.exception("The task %s failed: %s", name, error)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, and set it after some seconds. Returns whether somebody else has set it. A timeout would
+    cancel the task and catch that, which costs a multiple."""
+    if event.is_set():
+        return True
+    is_late = False
+
+    def end_wait() -> None:
+        nonlocal is_late
+        is_late = not event.is_set()
+        event.set()
+
+    timer = asyncio.get_running_loop().call_later(seconds, end_wait)
+    try:
+        await event.wait()
+    finally:
+        timer.cancel()
+    return not is_late

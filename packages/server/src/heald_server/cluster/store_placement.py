@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import random
-from contextlib import suppress
 
 from heald.core.errors import ConfigurationError, HealdError
+from heald_server.cluster.node_tasks import wait_for_event
 from heald_server.cluster.placement import PlacementHost
 
 CLAIM_SECONDS = 0.5
@@ -46,9 +46,7 @@ class StorePlacement:
             except Exception:
                 _log.exception("Work could not be claimed.")
             self._news.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLAIM_SECONDS * random.uniform(0.7, 1.3)):
-                    await self._news.wait()
+            await wait_for_event(self._news, CLAIM_SECONDS * random.uniform(0.7, 1.3))
 
 
 def open_store_placement(address: str) -> StorePlacement:
