@@ -238,19 +238,6 @@ def test_the_pause_grows_with_the_nodes_that_share_the_store(nodes: int, share: 
     assert len(commits) == 1
 
 
-def test_sessions_that_nobody_watches_wait_no_shorter_than_those_that_somebody_does() -> None:
-    clock, loop, as_loop = _clock(1.0)
-    clock.nodes = 3
-    clock.add(as_loop, lambda: None)
-    loop.advance()
-    commits: list[float] = []
-    clock.add_unwatched(as_loop, lambda: commits.append(loop.now), LONGEST_SHARED_PAUSE / 2)
-    loop.advance(0.9 * LONGEST_SHARED_PAUSE)
-    assert commits == []
-    loop.advance(0.2 * LONGEST_SHARED_PAUSE)
-    assert len(commits) == 1
-
-
 def test_an_idle_loop_makes_no_pause() -> None:
     clock, loop, as_loop = _clock(0.0)
     commits: list[int] = []

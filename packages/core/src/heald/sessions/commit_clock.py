@@ -4,10 +4,9 @@ A commit costs a sync of the disk and a switch to another thread and back. So th
 the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The
 busier the loop or its store is, the longer is the pause: none on an idle one, `LONGEST_PAUSE` on a full one, however
 many sessions stream. Where a journal stores the deltas, a pause only saves reads and writes of sockets, so it begins on
-a loop that is half busy. Where several nodes share a store, each of them makes commits, and each commit wakes all of
-them. So the work of a loop counts once for each node, and the pause may be twice as long. Where many take part and the
-pause is worth it, their streams are read together too, just before the commit: what a delta would wait for in memory,
-it waits for in its socket.
+a loop that is half busy. Where several nodes share a store, each of them makes commits, so the work of a loop counts
+once for each node, and the pause may be a little longer. Where many take part and the pause is worth it, their streams
+are read together too, just before the commit: what a delta would wait for in memory, it waits for in its socket.
 
 Sessions that nobody watches wait longer, and share that wait.
 """
@@ -25,8 +24,9 @@ LONGEST_PAUSE = 0.045
 """Seconds from the begin of one commit to that of the next on a full core: so long a watched delta waits at most."""
 
 
-LONGEST_SHARED_PAUSE = 0.1
-"""The same where several nodes share a store: together they make hardly more commits than one node does alone."""
+LONGEST_SHARED_PAUSE = 0.05
+"""The same where several nodes share a store, each of which makes commits: as long as deltas may wait that nobody
+watches."""
 
 
 class Pacing(msgspec.Struct, frozen=True):
@@ -97,10 +97,10 @@ class CommitClock:
             self._schedule(loop)
 
     def add_unwatched(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object], delay: float) -> None:
-        """Call `commit` once, after at most `delay` seconds or a pause, together with the others that wait so."""
+        """Call `commit` once, after at most `delay` seconds, together with the others that wait so."""
         if not self._has_timer:
             self._has_timer = True
-            loop.call_later(max(delay, self.pause), self._commit_unwatched)
+            loop.call_later(delay, self._commit_unwatched)
         self._unwatched[commit] = None
 
     def remove_unwatched(self, commit: Callable[[], object]) -> None:
