@@ -197,7 +197,7 @@ class _Row:
     def read(self, pixels: Pixels, page: Pixels) -> list[TextLine]:
         """Return the pieces of the row by their colours; none if a letter is unlike all others."""
         inks = self._find_inks(pixels, page)
-        by_shift = (self._read_letters(inks, self.baseline + shift) for shift in SHIFTS if inks)
+        by_shift = (self._read_columns(inks, self.baseline + shift) for shift in SHIFTS if inks)
         letters = next((letters for letters in by_shift if letters), None)
         if letters is None:
             return []
@@ -221,7 +221,7 @@ class _Row:
             inks[number] = _extract_letter(pixels, page, spanning((near, high, far, low)))
         return inks
 
-    def _read_letters(self, inks: Mapping[int, Ink], baseline: float) -> Letters | None:
+    def _read_columns(self, inks: Mapping[int, Ink], baseline: float) -> Letters | None:
         """Return the letters of the columns; None if one cannot be read."""
         block = self.block
         plain = CodeGrid(block.face, block.size, block.column, block.left, baseline)
