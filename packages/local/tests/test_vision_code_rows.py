@@ -69,11 +69,14 @@ class Seen(NamedTuple):
     pictures: list[str]
 
 
-def _read(pieces: list[Piece], pictures: list[PictureElement] | None = None, shift: int = 0) -> Seen:
+def _read(
+    pieces: list[Piece], pictures: list[PictureElement] | None = None, shift: int = 0, underlined: str = ""
+) -> Seen:
     """Read the rows where some pieces were read."""
     pixels = _draw(shift)
     page = _empty(pixels)
-    texts = [_text(line) for line in _lines(pixels, page, pieces)]
+    lines = _lines(pixels, page, pieces)
+    texts = [_text(replace(line, style=replace(line.style, underline=line.text == underlined))) for line in lines]
     read, others = read_code_rows(pixels, page, [BLOCK], texts, pictures or [])
     rows: dict[int, list[TextLine]] = {}
     for line in (line for text in read for line in text.lines):
@@ -115,6 +118,11 @@ def test_each_piece_has_its_colour() -> None:
             colour = _colour(number, round((line.rect.x - LEFT) / COLUMN))
             channels = zip(_channels(line.style.colour), _channels(colour), strict=True)
             assert max(abs(channel - other) for channel, other in channels) <= 24, line
+
+
+def test_an_underlined_piece_stays_underlined() -> None:
+    rows = _read([*READ, EUR], underlined="eur").rows
+    assert [line.style.underline for line in rows[2]] == [False, True, False]
 
 
 def test_a_letter_that_was_misread_is_corrected() -> None:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from heald_local.arrange.page import arrange
 from heald_local.page import Node, walk_nodes
 from heald_local.see.paragraphs import group_paragraphs, wrapped_lines
@@ -107,6 +109,14 @@ def test_numbered_lines_are_a_list_whose_numbers_the_browser_writes() -> None:
 def test_a_number_without_the_one_before_it_is_a_word_of_its_line() -> None:
     lines = _lines(["3. England", "4. Malaysia"])
     assert "<ol" not in _page_text(seen(text(80, 60, "Places", 36, 700), *group_paragraphs(lines)))
+
+
+@pytest.mark.parametrize(("first", "lists"), [("1.", 1), ("1:", 0)])
+def test_a_colon_behind_a_number_is_a_point_that_was_misread_in_a_list_with_points(first: str, lists: int) -> None:
+    lines = _lines([f"{first} Australia", "2: India", f"3{first[1]} England"])
+    html = _page_text(seen(text(80, 60, "Places", 36, 700), *group_paragraphs(lines)))
+    assert html.count("<ol") == lists
+    assert ("2: India" in html) == (not lists)
 
 
 def test_a_numbered_list_around_a_picture_goes_on_with_the_next_number() -> None:

@@ -65,6 +65,12 @@ def test_a_sign_that_was_not_read_as_text_is_compared_with_characters_too() -> N
     assert not pictures
 
 
+@pytest.mark.parametrize("number", ["2.", "4.", "9.", "12."])
+def test_the_number_of_an_item_is_part_of_its_line(number: str) -> None:
+    assert _read(number, face_of("sans")) == [f"{number} of the first quality"]
+    assert _read(number, face_of("sans"), SIZE + 4)[-1] == "icon-1"
+
+
 @pytest.mark.parametrize("letter", ["★", "▶", "✔"])
 def test_a_symbol_that_the_typeface_lacks_is_the_one_that_a_browser_takes(letter: str) -> None:
     assert _read(letter, face_of("wide")) == [f"{letter} of the first quality"]

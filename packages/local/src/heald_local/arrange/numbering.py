@@ -11,7 +11,7 @@ from heald_pictures.elements import Detection, TextElement, TextLine
 from heald_pictures.fonts import face
 from heald_pictures.rect import hull, spanning
 
-_NUMBER = re.compile(r"(\d{1,2})\. ?(?=[^\s\d])")
+_NUMBER = re.compile(r"(\d{1,2})([.:]) ?(?=[^\s\d])")  # a colon is a point that was misread, if it is not the first
 _EDGE = 2.5  # pixels by which the words of two items, or of two lines of one, begin apart
 _LONGEST = 8.0  # ems between the first lines of two items, at most
 _TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of an item, in ems
@@ -87,7 +87,7 @@ def _find_chains(starts: Sequence[Start]) -> list[list[Start]]:
         chain = next((chain for chain in chains if _follows(chain[-1], start)), None)
         if chain is not None:
             chain.append(start)
-        elif start[0] == 1:
+        elif start[0] == 1 and "." in start[1].text[:3]:
             chains.append([start])
     return [chain for chain in chains if len(chain) > 1]
 

@@ -75,9 +75,8 @@ def read_code_rows(
     if not rows:
         return list(texts), list(pictures)
     others = [line for line in lines if not any(place.holds(line.ink) for place in places)]
-    return group_paragraphs([*others, *rows]), [
-        picture for picture in pictures if not _is_covered(picture.rect, places)
-    ]
+    apart = [picture for picture in pictures if not _is_covered(picture.rect, places)]
+    return group_paragraphs([*others, *rows]), apart
 
 
 def _shows_columns(line: TextLine) -> bool:
@@ -91,19 +90,19 @@ def _is_covered(rect: Rect, places: Sequence[Rect]) -> bool:
 
 def _find_block(place: Rect, lines: Sequence[TextLine], signs: Sequence[Rect]) -> "_Block | None":
     """Return the block of code in a box; None if most of its text is none, or if no row of it is in doubt."""
-    shown = [line for line in lines if _shows_columns(line)]
     letters: Counter[str] = Counter()
     for line in lines:
         letters[line.style.family] += len(line.text)
     if sum(letters[family] for family in CODE) < MOSTLY * letters.total():
         return None
-    family = Counter({line.style.family: len(line.text) for line in shown}).most_common(1)[0][0]
+    family = max((line.style.family for line in lines if _shows_columns(line)), key=lambda name: letters[name])
+    pieces = [line for line in lines if _shows_columns(line) and line.style.family == family]
     drawn = face(family)
-    columns = _find_columns([line for line in shown if line.style.family == family])
-    baselines = _find_baselines(place, sorted(line.baseline for line in shown), columns[0] / drawn.advance("0"))
-    if not columns[0] or not baselines:
+    column, left = _find_columns(pieces)
+    if not column:
         return None
-    block = _Block(place, drawn, columns[0], columns[1], tuple(baselines), tuple(lines), tuple(signs))
+    baselines = _find_baselines(place, sorted(line.baseline for line in pieces), column / drawn.advance("0"))
+    block = _Block(place, drawn, column, left, tuple(baselines), tuple(lines), tuple(signs))
     return block if any(map(block.is_doubtful, baselines)) else None
 
 
@@ -197,7 +196,7 @@ class _Row:
     def read(self, pixels: Pixels, page: Pixels) -> list[TextLine]:
         """Return the pieces of the row by their colours; none if a letter is unlike all others."""
         inks = self._find_inks(pixels, page)
-        by_shift = (self._read_letters(inks, self.baseline + shift) for shift in SHIFTS if inks)
+        by_shift = (self._read_columns(inks, self.baseline + shift) for shift in SHIFTS if inks)
         letters = next((letters for letters in by_shift if letters), None)
         if letters is None:
             return []
@@ -221,7 +220,7 @@ class _Row:
             inks[number] = _extract_letter(pixels, page, spanning((near, high, far, low)))
         return inks
 
-    def _read_letters(self, inks: Mapping[int, Ink], baseline: float) -> Letters | None:
+    def _read_columns(self, inks: Mapping[int, Ink], baseline: float) -> Letters | None:
         """Return the letters of the columns; None if one cannot be read."""
         block = self.block
         plain = CodeGrid(block.face, block.size, block.column, block.left, baseline)
@@ -277,7 +276,8 @@ class _Row:
         ascent, descent = round(drawn.ascent * block.size), round(drawn.descent * block.size)
         rect = Rect(left, self.baseline - ascent, width, ascent + descent)
         weight = BOLD if drawn.bold else REGULAR
-        style = TextStyle(drawn.family, block.size, weight, drawn.italic, colours[first])
+        underline = any(piece.style.underline and _is_in(piece.ink, rect) for piece in self.pieces)
+        style = TextStyle(drawn.family, block.size, weight, drawn.italic, colours[first], underline=underline)
         sure = min((piece.sure for piece in self.pieces if piece.ink.common(rect)), default=LEAST_LIKE)
         return TextLine(text, ink.rect if ink is not None else rect, rect, style, self.baseline, sure, alike)
 

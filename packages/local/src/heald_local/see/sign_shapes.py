@@ -37,20 +37,19 @@ def correct_signs(draft: Draft) -> Draft:
 def _correct_once(draft: Draft) -> Draft:
     ink, reading, fit = draft
     text = reading.text.strip()
-    if fit.face.family in CODE or not any(sign in QUOTES or sign in DASHES for sign in text):
-        return draft
-    if needs_wide(text) or is_script(text):
+    dashes = [number for number, sign in enumerate(text) if sign in DASHES and _stands_alone(text, number)]
+    has_quotes = fit.size >= SMALLEST and any(sign in QUOTES for sign in text)
+    if fit.face.family in CODE or not (has_quotes or dashes) or needs_wide(text) or is_script(text):
         return draft
     signs = list(text)
     islands = [label_islands(ink.cover > part) for part in (FAINT, TOUCHING)]
-    for straight in QUOTES if fit.size >= SMALLEST else ():
+    for straight in QUOTES if has_quotes else ():
         places = [number for number, sign in enumerate(text) if sign == straight]
         leads = {number: _typographic_lead(ink, islands, fit, text, number) for number in places}
         least = 0.0 if leads and min(leads.values()) > -BETTER and max(leads.values()) >= BETTER else BETTER
         signs = [_curly(text, at) if leads.get(at, -1.0) >= least else sign for at, sign in enumerate(signs)]
-    for number, sign in enumerate(text):
-        if sign in DASHES and _stands_alone(text, number):
-            signs[number] = _dash(ink, islands[0], fit, text, number)
+    for number in dashes:
+        signs[number] = _dash(ink, islands[0], fit, text, number)
     corrected = "".join(signs)
     if corrected == text:
         return draft

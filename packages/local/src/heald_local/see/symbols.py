@@ -22,7 +22,8 @@ from heald_pictures.rect import Rect, hull
 from heald_pictures.regions import Pixels
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ023456789"  # I and 1 are no more than a stroke
-LABELS = tuple(f"{letter}:" for letter in LETTERS)  # of a question and its answer
+NUMBERS = tuple(f"{number}." for number in range(1, 21))  # of the items of a list
+LABELS = (*(f"{letter}:" for letter in LETTERS), *NUMBERS)  # of a question and its answer
 SIGNS = (
     "★►▶▼▲◄◀/»«›‹+×→←…©®☆♥✓✔▸◂▾▴↑↓↗↘⇒⇐⇪➔➜➤➢▷◁△▽❤✗✘✕✖✚☎✉✎◆◇♦♣♠♪♫☰☘☀☼☞☛❖✦✶✱✩✭⚑⚙✈❯❮↩=&?#@%€£$>•—–¶§"  # commonest first
 )
@@ -34,6 +35,7 @@ FLAT_ALIKE, FLAT_OFF = 0.75, 0.7  # of flat signs: their strokes are a pixel hig
 ANGLES, OWNERSHIP = ">›»", "©®"
 ANGLE_ALIKE, OWNED_ALIKE = 0.8, 0.8  # of an angle between two words, and of signs whose shape no icon has
 ANGLE_OFF = 2.1  # pixels by which the edges of an angle are off
+NUMBER_ALIKE = 0.8  # of the number of an item: icons of two marks that stand on the baseline are rare
 BETTER = 0.02  # likeness by which a rarer character must be better
 OFF = 1.8  # pixels by which the edges of a mark are off those of its character: the tips of a star are hardly seen
 REACH = 3.0  # ems between a mark and the words beside it, at most
@@ -97,6 +99,8 @@ def _least_likeness(letter: str, off: float, is_between: bool) -> float:
         return FLAT_ALIKE
     if letter in OWNERSHIP:
         return OWNED_ALIKE
+    if letter in NUMBERS:
+        return NUMBER_ALIKE
     return ANGLE_ALIKE if is_between and letter in ANGLES else ALIKE
 
 

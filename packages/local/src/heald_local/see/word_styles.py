@@ -30,6 +30,7 @@ HEAVIER = 0.1  # how much nearer, as a logarithm, the amount of ink must be to t
 EMBOLDENED = 1.25  # times the ink of a regular face, from which on it is one that a browser has made bold
 LARGEST = 24.0  # pixels of type whose weight is in doubt: larger letters show it
 LEAST_MASS = 40.0  # pixels of ink that show a weight
+SPACED = 0.06  # ems between the letters of a title in wide spacing, at least
 UNLIKE = 0.8  # a spaced line that looks less like its letters may have those of another family
 MUCH_WORSE = 0.12  # likeness that the weight of the ink may cost
 WIDE_SPACE, LEAST_WIDE_SPACE = 0.5, 6  # of a gap that parts two texts: heights of the line, and pixels
@@ -135,10 +136,11 @@ def weigh_line(ink: Ink, text: str, fit: Fit) -> Fit:
         drawn = float(fit.face.draw(text, fit.size, fit.spacing).sum())
         thick = replace(fit, face=replace(fit.face, bold=True), likeness=DOUBTFUL)
         return thick if mass >= EMBOLDENED * max(drawn, 1.0) else fit
-    is_large = fit.size > LARGEST and not fit.spacing  # spaced letters are as wide in one weight as in the other
+    is_spaced = fit.spacing >= SPACED * fit.size  # such letters are as wide in one weight as in the other
+    is_large = fit.size > LARGEST and not is_spaced
     if fit.likeness >= DOUBTFUL or is_large or mass < LEAST_MASS or needs_wide(text):
         return fit
-    families = {face.family for face in faces()} if fit.spacing and fit.likeness < UNLIKE else {fit.face.family}
+    families = {face.family for face in faces()} if is_spaced and fit.likeness < UNLIKE else {fit.face.family}
     others = [
         face
         for face in faces()
