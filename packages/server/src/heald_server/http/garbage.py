@@ -5,8 +5,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 NEW_OBJECTS = 10_000
-"""New objects from which on the collector looks at them. Python's 700 are fewer than those of one exchange, so the objects of
-all running exchanges were examined again and again: a sixth of the CPU of an exchange with a short answer."""
+"""New objects from which on the collector looks at them. Python's 700 are fewer than those of one exchange, so the
+objects of all running exchanges were examined again and again: a sixth of the CPU of one with a short answer."""
 
 
 @contextmanager
