@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import aiohttp
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
+from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, Request, ViewportSize, expect
 
 from repository import ROOT
 
@@ -41,22 +41,34 @@ class Visit:
     def __init__(self, page: Page, address: str) -> None:
         self.page = page
         self.address = address
+        self._previews: set[str] = set()  # addresses of files that were asked for in this test
+        self._earlier_previews: set[str] = set()
         self.forget()
         page.set_default_timeout(LONG)
+        page.on("request", self._on_request)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", self._console)
 
     def forget(self) -> None:
-        """Begin a test: nothing went wrong so far."""
+        """Begin a test: nothing went wrong so far. Projects of earlier tests are deleted: what their previews still
+        ask for is missing."""
+        self._earlier_previews |= self._previews
+        self._previews = set()
         self.problems: list[str] = []
         self.strict = True
         """Whether nothing may go wrong in this test."""
         self.expected: list[str] = ["directive 'webrtc'", "it broke"]
         """Parts of what the console may say in this test."""
 
+    def _on_request(self, request: Request) -> None:
+        if "/preview/" in request.url:
+            self._previews.add(request.url)
+
     def _console(self, message: ConsoleMessage) -> None:
-        text = f"{message.text} ({message.location['url']})"
-        if message.type == "error" and not any(part in text for part in self.expected):
+        address = message.location["url"]
+        text = f"{message.text} ({address})"
+        is_expected = address in self._earlier_previews or any(part in text for part in self.expected)
+        if message.type == "error" and not is_expected:
             self.problems.append(text)
 
     async def open(self) -> None:

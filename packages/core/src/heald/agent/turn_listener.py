@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -183,7 +183,7 @@ class TurnListener:
         if payload.usage.total is not None:
             self._bill.add(payload.usage)
 
-    _effects: ClassVar[dict[type[Payload], Callable[["TurnListener", Any, list[Payload]], None]]] = {
+    _effects: ClassVar[dict[type[Payload], Callable[..., None]]] = {
         MessageStart: _on_start,
         TextContentBlockStart: _on_text,
         ToolUseContentBlockStart: _on_call,

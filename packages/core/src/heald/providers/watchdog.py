@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from math import inf
 from time import monotonic
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import msgspec
 
@@ -156,12 +156,16 @@ class StreamTimer:
             self._set(next_due)
 
 
-_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, StreamTimer] = WeakKeyDictionary()
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, ref[StreamTimer]] = WeakKeyDictionary()
+"""The loops keep their timers, by the handles of the next checks: a loop that ended in the middle of a stream is freed
+with it."""
 
 
 def _stream_timer(loop: asyncio.AbstractEventLoop) -> StreamTimer:
     """The timer of an event loop."""
-    timer = _by_loop.get(loop)
+    reference = _by_loop.get(loop)
+    timer = reference() if reference is not None else None
     if timer is None:
-        timer = _by_loop[loop] = StreamTimer()
+        timer = StreamTimer()
+        _by_loop[loop] = ref(timer)
     return timer

@@ -226,7 +226,8 @@ def _find_barred(body: Part, items: Sequence[Item]) -> frozenset[int]:
         if item.text is None:
             continue
         area = item.part.rect
-        is_name = not _is_value(item.text.text) and any(_is_value_of(area, rect, places) for rect in numbers)
+        has_letters = any(letter.isalpha() for letter in item.text.text)
+        is_name = has_letters and any(_is_value_of(area, rect, places) for rect in numbers)
         if is_name or _is_never_link(item.text.text):
             barred.add(id(item.part))
     return frozenset(barred)
