@@ -27,6 +27,12 @@ def no_collector() -> Iterator[None]:
     gc.enable()
 
 
+def live_objects(*kinds: type) -> list[object]:
+    """The objects of these kinds that exist. Earlier tests of the process may have left some."""
+    objects: list[object] = gc.get_objects()
+    return [live_object for live_object in objects if isinstance(live_object, kinds)]
+
+
 @tool
 async def add(a: int, b: int) -> str:
     """Add two numbers."""
@@ -39,24 +45,21 @@ async def test_decoders_and_calls_are_freed_at_once(wire: str) -> None:
     calls = [ToolCall(id=f"call_{number}", name="add", input={"a": number, "b": 2}) for number in range(3)]
     replies = [wire_reply(wire, text="Adding.", calls=[call]) for call in calls]
     replies.append(wire_reply(wire, text="Done."))
+    earlier = live_objects(*_SHORT_LIVED)
     async with ScriptedServer(replies) as server, Agent(model_at(server, wire), tools=[add]) as agent:
         assert (await agent.run("Add.")).turns == 4
-        live_objects: list[object] = gc.get_objects()
-        alive = [
-            type(live_object).__name__  # pyright: ignore[reportUnknownArgumentType]
-            for live_object in live_objects
-            if isinstance(live_object, _SHORT_LIVED)
-        ]
+        alive = [type(live).__name__ for live in live_objects(*_SHORT_LIVED) if not any(live is old for old in earlier)]
     assert alive == []
 
 
 async def test_exchanges_of_requests_with_an_id_are_freed() -> None:
     count = 50
+    earlier = live_objects(Exchange)
     async with Agent(ScriptedModel(["Fine."] * count)) as agent:
         for number in range(count):
             await agent.send("Go.", client_request_id=f"r{number}").result()
         gc.collect()
-        assert [exchange for exchange in gc.get_objects() if isinstance(exchange, Exchange)] == []
+        assert [live for live in live_objects(Exchange) if not any(live is old for old in earlier)] == []
         repeated = agent.send("Go.", client_request_id="r7")
         result = await repeated.result()
     assert (repeated.is_over, result.text, result.status) == (True, "Fine.", "completed")
