@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 NEW_OBJECTS = 10_000
 """New objects from which on the collector looks at them. Python's 700 are fewer than those of one exchange, so the
-objects of all running exchanges were examined again and again: a sixth of the CPU of one with a short answer."""
+objects of all running exchanges would be examined again and again."""
 
 
 @contextmanager
 def collecting_rarely() -> Generator[None]:
     """Look for cycles rarely during the block, and never among the objects that exist now: they are loaded modules,
-    and examining them in a full collection would stop all streams for a tenth of a second."""
+    and examining them in a full collection would stop all streams."""
     thresholds, frozen = gc.get_threshold(), gc.get_freeze_count()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS, *thresholds[1:])
