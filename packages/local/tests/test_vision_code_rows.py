@@ -70,10 +70,13 @@ class Seen(NamedTuple):
 
 
 def _read(
-    pieces: list[Piece], pictures: list[PictureElement] | None = None, shift: int = 0, underlined: str = ""
+    pieces: list[Piece],
+    pictures: list[PictureElement] | None = None,
+    pixels: Pixels | None = None,
+    underlined: str = "",
 ) -> Seen:
     """Read the rows where some pieces were read."""
-    pixels = _draw(shift)
+    pixels = _draw() if pixels is None else pixels
     page = _empty(pixels)
     lines = _lines(pixels, page, pieces)
     texts = [_text(replace(line, style=replace(line.style, underline=line.text == underlined))) for line in lines]
@@ -142,8 +145,18 @@ def test_rows_without_doubt_are_left_alone() -> None:
 
 
 def test_letters_that_stand_in_no_columns_are_left_alone() -> None:
-    rows = _read([*READ, EUR], shift=3).rows
+    rows = _read([*READ, EUR], pixels=_draw(shift=3)).rows
     assert [line.text for line in rows[2]][-1] == "eur"
+
+
+def test_a_column_with_two_colours_is_no_letter() -> None:
+    pixels = _draw().copy()
+    left, middle = round(LEFT + 10 * COLUMN), TOP + 2 * STEP - 4
+    pixels[middle - 6 : middle, left : left + 8] = (255, 0, 0)
+    pixels[middle : middle + 6, left : left + 8] = (0, 0, 255)
+    rows = _read([*READ[:2], Piece(2, 11, "total.shown("), EUR], pixels=pixels).rows
+    assert [line.text for line in rows[2]] == ["total.shown(", "eur"]
+    assert [line.text for line in rows[0]] == ["let total = add(4,", "'tax'", ");"]
 
 
 def test_a_box_with_words_around_a_little_code_is_no_block() -> None:

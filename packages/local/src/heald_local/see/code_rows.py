@@ -204,7 +204,7 @@ class _Row:
         return [self._as_line(pixels, page, run, letters, colours) for run in _split_runs(sorted(letters), colours)]
 
     def _find_inks(self, pixels: Pixels, page: Pixels) -> dict[int, Ink]:
-        """Return the ink of each column that has some."""
+        """Return the ink of each column that has some; none if that of a column is no letter in one colour."""
         band, column, left = self.block.band(self.baseline), self.block.column, self.block.left
         x, high, low = int(band.x), round(band.y), round(band.bottom)
         change = distance_between(pixels[high:low, x : int(band.right)], page[high:low, x : int(band.right)])
@@ -217,7 +217,10 @@ class _Row:
         inks: dict[int, Ink] = {}
         for number in sorted(set((across[inner] // column).astype(int).tolist())):
             near, far = (round(left + edge * column) for edge in (number, number + 1))
-            inks[number] = _extract_letter(pixels, page, spanning((near, high, far, low)))
+            ink = _extract_letter(pixels, page, spanning((near, high, far, low)))
+            if ink is None:
+                return {}
+            inks[number] = ink
         return inks
 
     def _read_columns(self, inks: Mapping[int, Ink], baseline: float) -> Letters | None:
@@ -293,17 +296,24 @@ def _compare(grid: CodeGrid, ink: Ink, number: int, read: str | None) -> str | N
     return best[0] if best is not None else None
 
 
-def _extract_letter(pixels: Pixels, page: Pixels, place: Rect) -> Ink:
-    """Extract the ink in a column, without what reaches into it of a letter in another colour."""
+def _extract_letter(pixels: Pixels, page: Pixels, place: Rect) -> Ink | None:
+    """Extract the ink in a column, without what reaches into it of a letter in another colour.
+
+    None if nothing is left: the column is too narrow, or several colours share it, such as in a picture.
+    """
     x, high, far, low = int(place.x), int(place.y), int(place.right), int(place.bottom)
     paper = np.median(page[high:low, x:far], axis=(0, 1))
     change = pixels[high:low, x:far].astype(np.float64) - page[high:low, x:far]
     strength = largest_channel(np.abs(change))
     inner = strength[:, 1:-1]
+    if not inner.size:
+        return None
     direction = np.median(change[:, 1:-1][inner >= STRONG * inner.max()], axis=0)
     cover = np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)
     cover[largest_channel(np.abs(change - cover[:, :, None] * direction)) > OFF_COLOUR] = 0
     rows, columns = (np.flatnonzero((cover > FAINT).any(axis=axis)) for axis in (1, 0))
+    if not rows.size:
+        return None
     top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
     letter = spanning((x + left, high + top, x + right, high + bottom))
     return Ink(letter, cover[top:bottom, left:right].astype(np.float32), paper, np.clip(paper + direction, 0, LIGHTEST))
