@@ -158,8 +158,10 @@ POEM = (
 )
 
 
-def _lines(lines: Sequence[str], pitch: float = 24, left: float = 80, colour: str = "#253040") -> list[TextLine]:
-    texts = [text(left, 300 + pitch * at, line, colour=colour) for at, line in enumerate(lines)]
+def _lines(
+    lines: Sequence[str], pitch: float = 24, left: float = 80, top: float = 300, colour: str = "#253040"
+) -> list[TextLine]:
+    texts = [text(left, top + pitch * at, line, colour=colour) for at, line in enumerate(lines)]
     return [line for element in texts for line in element.lines]
 
 
@@ -197,6 +199,28 @@ def test_lines_far_apart_that_begin_alike_and_end_no_sentence_are_texts_of_their
     )
     assert len(group_paragraphs(_lines(titles, pitch=25))) == 3
     assert len(group_paragraphs(_lines((*titles[:2], "of the old town"), pitch=25))) < 3
+
+
+def test_paragraphs_of_one_line_are_no_loose_text_where_others_are_set_tight() -> None:
+    first, second = "Nobody on the pier had seen the boats leave.", "They were back before the rain came down again."
+    loose = _lines([first, second], pitch=32)
+    assert [len(text.lines) for text in group_paragraphs(loose)] == [2]
+    wrapped = [first, "A boat."]
+    same_column = [*loose, *_lines(wrapped, pitch=18, top=500)]
+    assert [len(text.lines) for text in group_paragraphs(same_column)] == [1, 1, 2]
+    other_column = [*loose, *_lines(wrapped, pitch=18, top=500, left=600)]
+    assert [len(text.lines) for text in group_paragraphs(other_column)] == [2, 2]
+
+
+def test_sentences_at_even_distances_are_paragraphs_and_phrases_are_a_list() -> None:
+    def items(lines: Sequence[str]) -> int:
+        texts = [text(80, 300 + 40 * at, line) for at, line in enumerate(lines)]
+        return _page_text(seen(text(80, 60, "The pier", 36, 700), *texts)).count("<li")
+
+    sentences = [f"The {name} left before the rain came down again." for name in ("ferry", "pilot", "lighter")]
+    assert items(sentences) == 0
+    assert items([sentence[:-1] for sentence in sentences]) == 3
+    assert items(["Two boats.", "One pilot.", "No rain."]) == 3
 
 
 def test_a_baseline_that_is_a_pixel_off_does_not_end_a_paragraph() -> None:

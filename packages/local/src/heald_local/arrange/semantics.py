@@ -32,6 +32,7 @@ from heald_pictures.rect import Rect, hull
 LONGEST_HEADING = 110
 _FEWEST_WORDS = 3  # of a row that is a menu
 _BODY_SHARE = 0.3  # of all letters that one size has; the smallest such size is that of plain text
+_SENTENCE, _SENTENCE_ENDS = 40, '.!?"”'  # letters of a sentence at least, and its last sign
 _LONGEST_MINOR = 60  # letters of a heading that is hardly larger than the text below it
 _NEAR_BELOW = 3.0  # its distance from that text, in its own size
 SECTION_GAP = 52
@@ -271,7 +272,7 @@ def _even_step(run: list[Part], child: Part) -> bool:
 
 def _list(run: list[Part]) -> list[Part]:
     marked = bool(run) and _marker(run[0]) != ""
-    if len(run) < 3 and not marked:
+    if not marked and (len(run) < 3 or _are_paragraphs(run)):
         return run
     items = tuple(replace(part, tag="li", name=part.name if part.text is not None else "item") for part in run)
     name = "bullets" if marked else "list"
@@ -281,6 +282,13 @@ def _list(run: list[Part]) -> list[Part]:
         start = (("start", f"{number}"),) if number > 1 else ()
         return [Part("stack", around, items, tag="ol", name="numbers", attributes=start)]
     return [Part("stack", around, items, tag="ul", name=name)]
+
+
+def _are_paragraphs(run: list[Part]) -> bool:
+    """Whether most of these texts are whole sentences rather than items of a list."""
+    texts = [part.text.text for part in run if part.text is not None]
+    sentences = [text for text in texts if len(text) >= _SENTENCE and text[-1] in _SENTENCE_ENDS]
+    return len(sentences) > len(run) / 2
 
 
 def _marker(part: Part) -> str:

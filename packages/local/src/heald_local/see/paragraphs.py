@@ -27,6 +27,7 @@ CONTINUED = ".,;:-–—…"  # ends of lines that are part of a sentence
 SENTENCE_END = "!?)”"  # further ends of a sentence
 LONG_LINE = 24  # letters of a line that is part of a text, on the mean, rather than the name of a link
 PROSE_PITCH = 1.75  # ems between the lines of a text with line breaks, at most
+APART = 1.4  # distance of two paragraphs, in distances of the lines of others in the same style and column
 COLOURLESS = 48  # levels by which the channels of a colour differ that most texts have, and few links
 NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s|[-–•*]\s")  # the beginning of an item of a list
 SAME_ROW, CELL_GAP = 1.5, 1.5  # pixels by which the baselines of a row of cells differ, and ems between two of them
@@ -38,8 +39,10 @@ TITLE, TITLE_PITCH = 24, 1.4  # pixels of type, and ems between lines, of a titl
 def group_paragraphs(lines: Sequence[TextLine]) -> list[TextElement]:
     """Group lines into texts in reading order. Each line is in exactly one."""
     groups: list[list[TextLine]] = []
-    for line in sorted(lines, key=lambda line: (line.baseline, line.rect.x)):
-        home = next((group for group in reversed(groups) if _follows(group, line)), None)
+    ordered = sorted(lines, key=lambda line: (line.baseline, line.rect.x))
+    wrapped = _find_wrapped(ordered)
+    for line in ordered:
+        home = next((group for group in reversed(groups) if _follows(group, line, wrapped)), None)
         if home is None:
             groups.append([line])
         else:
@@ -49,7 +52,27 @@ def group_paragraphs(lines: Sequence[TextLine]) -> list[TextElement]:
     return sorted(texts, key=lambda text: (text.rect.y, text.rect.x))
 
 
-def _follows(group: list[TextLine], line: TextLine) -> bool:
+def _find_wrapped(lines: Sequence[TextLine]) -> list[tuple[TextLine, float]]:
+    """Return long lines below which another one in their style begins at the same place, with the distance of both."""
+    wrapped: list[tuple[TextLine, float]] = []
+    for number, line in enumerate(lines):
+        if len(line.text) < LONG_LINE:
+            continue
+        for other in itertools.islice(lines, number + 1, None):
+            pitch = other.baseline - line.baseline
+            if pitch > PROSE_PITCH * line.style.size:
+                break
+            if pitch >= TIGHTEST * line.style.size and _continues(line, other):
+                wrapped.append((line, pitch))
+                break
+    return wrapped
+
+
+def _continues(line: TextLine, other: TextLine) -> bool:
+    return abs(line.rect.x - other.rect.x) <= SLACK and same_style(line.style, other.style)
+
+
+def _follows(group: list[TextLine], line: TextLine, wrapped: Sequence[tuple[TextLine, float]]) -> bool:
     last = group[-1]
     size = last.style.size
     if not same_style(last.style, line.style):
@@ -62,6 +85,10 @@ def _follows(group: list[TextLine], line: TextLine) -> bool:
     if pitch > loose * size and (is_short or (_is_item(last.text.strip()) and _is_item(line.text.strip()))):
         return False
     if len(group) > 1 and abs(pitch - (last.baseline - group[-2].baseline)) > max(SAME_PITCH, SAME_PITCH_SHARE * size):
+        return False
+    if pitch > PROSE_PITCH * size and any(
+        pitch >= APART * tight and _continues(other, line) for other, tight in wrapped
+    ):
         return False
     return _aligned(last, line)
 
