@@ -281,8 +281,9 @@ class GroupWriter:
         carried = [
             pending.chunk if is_carried else None for pending, is_carried in zip(group, parts.carried, strict=True)
         ]
+        has_notice = any(number != NO_NOTICE for number in parts.numbers)
         rows = await connection.fetch(
-            self._news.with_notice(APPEND, self._pool.schema),
+            self._news.with_notice(APPEND, self._pool.schema) if has_notice else APPEND,
             [pending.lease.session for pending in group],
             _numbers(pending.lease.epoch for pending in group),
             [pending.lease.holder for pending in group],
