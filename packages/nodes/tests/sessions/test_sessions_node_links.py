@@ -1,6 +1,7 @@
 """Events go directly to the nodes that read them, and by the database where that fails."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -286,7 +287,16 @@ async def test_a_port_of_another_program_gets_no_events(monkeypatch: pytest.Monk
     assert broken == []
 
 
-async def test_a_node_that_does_not_read_is_given_up(port: Port) -> None:
+@pytest.mark.parametrize(("limit", "milliseconds"), [("_MOST_UNSENT", 60_000), ("_UNHEARD_MS", 500)])
+async def test_a_node_that_does_not_read_is_given_up(
+    port: Port, limit: str, milliseconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where much waits for it, or, on Linux, after two seconds."""
+    if limit == "_UNHEARD_MS" and not hasattr(socket, "TCP_USER_TIMEOUT"):
+        pytest.skip("This system has no time limit for bytes that nobody acknowledges.")
+    monkeypatch.setattr(node_links, "_UNHEARD_MS", milliseconds)
+    if limit == "_UNHEARD_MS":
+        monkeypatch.setattr(node_links, "_MOST_UNSENT", 2**40)
     broken: list[object] = []
     links = NodeLinks(broken.append)
     place = port.port.place
