@@ -7,7 +7,8 @@ Agents stream deltas at a steady pace, one answer after the other; each has a re
 one. The processor time of the nodes and of the database is that of /proc, commits are those of `pg_stat_database`, and
 bytes of WAL those of `pg_current_wal_lsn`. Figures are for each delta that the model has sent: deltas that come
 together are one event in the log, so the number of events depends on how busy the machine is. PostgreSQL counts a
-commit for each node that a notice wakes, beside those that nodes ask for.
+commit for each node that a notice wakes, beside those that nodes ask for. Nodes send events directly from half a minute
+after their start on: `--warm 33` measures that.
 
 `--before` names a checkout of another version: each cell is measured with both, one after the other, and with `--nats`
 also with news by NATS, whose processor time counts as that of the database. The figures of a machine that does other

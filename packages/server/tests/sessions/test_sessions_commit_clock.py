@@ -37,6 +37,8 @@ from heald_server.streams.event_hub import EventHub
 from sessions_bench import leased, log_of, types_of
 
 NEVER = 3600.0
+_FULL_SHARED = COMMIT_PACING.full / 2
+"""The share of the time from which on nodes of one store pause for the longest time."""
 
 
 class ManualLoop:
@@ -220,8 +222,8 @@ def test_the_pause_follows_the_work_of_the_loop_and_not_the_sessions(share: floa
 @pytest.mark.parametrize(
     ("nodes", "share", "pause"),
     [
-        (2, COMMIT_PACING.full / 4, LONGEST_SHARED_PAUSE / 2),
-        (2, COMMIT_PACING.full / 2, LONGEST_SHARED_PAUSE),
+        (2, _FULL_SHARED / 4, LONGEST_SHARED_PAUSE / 2),
+        (2, _FULL_SHARED / 2, LONGEST_SHARED_PAUSE),
         (3, 1.0, LONGEST_SHARED_PAUSE),
     ],
 )

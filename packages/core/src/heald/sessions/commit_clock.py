@@ -36,17 +36,22 @@ class Pacing(msgspec.Struct, frozen=True):
     """The share up to which there is no pause."""
     full: float
     """The share from which on the pause is the longest."""
+    full_shared: float | None = None
+    """The same where several nodes share a store, if it is another one there."""
 
     def pause(self, share: float, nodes: int = 1) -> float:
         """Return the seconds between two commits, by the share of the last moments that was spent working and the
         number of nodes that share the store."""
-        longest = LONGEST_PAUSE if nodes == 1 else LONGEST_SHARED_PAUSE
-        return longest * min(max(share * nodes - self.idle, 0.0) / (self.full - self.idle), 1.0)
+        longest, full = LONGEST_PAUSE, self.full
+        if nodes > 1:
+            longest, full = LONGEST_SHARED_PAUSE, self.full_shared or self.full
+        return longest * min(max(share * nodes - self.idle, 0.0) / (full - self.idle), 1.0)
 
 
-COMMIT_PACING = Pacing(idle=0.0, full=0.3)
+COMMIT_PACING = Pacing(idle=0.0, full=0.3, full_shared=0.15)
 """Shorter pauses cost commits: with 0.8, a hundred agents took a fifth more CPU, so that fewer of them filled the
-core."""
+core. Where several nodes share a store, each of them makes commits for the same work, and the database has the work of
+all of them."""
 JOURNAL_PACING = Pacing(idle=0.4, full=0.55)
 FEW_SESSIONS = 3
 """If more take part in a commit, their streams are read together. A node counts as many on each of the others."""

@@ -4,7 +4,7 @@ A node that has readers of a session announces them, and does so again and again
 notice, which carries the rows of that session, so that the other node need not read them. Whatever does not fit in a
 notice, and whatever a node cannot decode or has missed, is read from the database. A notice costs the database a
 transaction for each node, so a commit that nobody reads elsewhere has none. If readers are announced later, they get
-a notice of it then.
+a notice of it then. Nor has one that is read only by nodes with a port for other nodes: it goes there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ from heald_nodes.postgres.notices import LONGEST_ID, Appended
 MAX_CARRIED = 4000
 """Bytes of a chunk that a notice carries at most."""
 _MOST_SESSIONS = 10_000
+_MOST_NODES = 1000
 
 
 class NoticeRoute(msgspec.Struct, frozen=True):
@@ -34,6 +35,8 @@ class NoticeRoute(msgspec.Struct, frozen=True):
     """Whether it is to carry the rows of the append."""
     channel: str
     """The channel of the one node that reads the session, or an empty text for that of all nodes."""
+    places: Sequence[str] = ()
+    """The ports of all nodes that read it; empty if one of them has none, or there may be others."""
 
 
 _SILENT = NoticeRoute(False, False, "")
@@ -45,6 +48,7 @@ class PostgresEventFeed:
     def __init__(self, anchors: AnchorCache) -> None:
         self._anchors = anchors
         self._readers: dict[str, dict[str, float]] = {}  # by session and channel, until when they are announced
+        self._places: dict[str, str] = {}  # the ports of nodes, by their channels
         self._all_until = inf  # until when there may be readers whose announcements were not heard
         self._unnoticed: dict[str, Appended] = {}  # by session, its last append without a notice
 
@@ -52,9 +56,14 @@ class PostgresEventFeed:
         """Announcements may have been lost until now: each session may have readers until all are announced anew."""
         self._all_until = monotonic() + READERS_SECONDS
 
-    def add_readers(self, session: str, channel: str = "") -> Appended | None:
-        """Another node has announced readers of a session, and the channel that it alone listens to, if it has one.
-        Returns an append that they need a notice of."""
+    def add_readers(self, session: str, channel: str = "", place: str = "") -> Appended | None:
+        """Another node has announced readers of a session, the channel that it alone listens to, and the port where it
+        takes events directly, if it has them. Returns an append that they need a notice of."""
+        if channel:
+            self._places.pop(channel, None)
+            self._places[channel] = place
+            if len(self._places) > _MOST_NODES:
+                del self._places[next(iter(self._places))]
         channels = self._readers.pop(session, {})
         channels[channel] = monotonic() + READERS_SECONDS
         self._readers[session] = channels
@@ -72,7 +81,12 @@ class PostgresEventFeed:
         carries = (
             chunk is not None and is_of_rows(chunk.codec) and len(chunk.body) <= MAX_CARRIED and not chunk.has_refs
         )
-        return NoticeRoute(True, carries, next(iter(channels)) if len(channels) == 1 and not may_have_others else "")
+        if may_have_others:
+            return NoticeRoute(True, carries, "")
+        places = [self._places.get(channel, "") for channel in channels]
+        return NoticeRoute(
+            True, carries, next(iter(channels)) if len(channels) == 1 else "", places if all(places) else ()
+        )
 
     def add_unnoticed(self, appended: Appended) -> bool:
         """Remember an append without a notice. Returns False if its readers were announced meanwhile."""

@@ -70,6 +70,10 @@ class NatsNews:
     def own_channel(self) -> str:
         return ""
 
+    @property
+    def own_place(self) -> str:
+        return ""
+
     def with_notice(self, statement: str, schema: str) -> str:
         """Return the statement as it is: the notice is not part of the database."""
         return statement

@@ -22,13 +22,14 @@ _ENTRY_BYTES = 120
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message, with short names: events, rows of events, commands (by session), replies (by command), records (by
-    kind), readers (by session), their node and the channel that it alone listens to, work."""
+    kind), readers (by session), their node, the channel that it alone listens to and its port for other nodes, work."""
 
     e: list[Appended] = []
     d: list[CarriedRows] = []
     i: list[str] = []
     n: str = ""
     o: str = ""
+    p: str = ""
     c: list[str] = []
     r: list[str] = []
     k: list[str] = []
@@ -47,7 +48,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for command in self.r:
             yield News(topic="replies", name=command)
         for session in self.i:
-            yield News(topic="readers", session=session, name=self.n, channel=self.o)
+            yield News(topic="readers", session=session, name=self.n, channel=self.o, place=self.p)
         for kind in self.k:
             yield News(topic="records", name=kind)
         if self.w:
@@ -79,14 +80,24 @@ class NoticeParts:
         """The number of the notice of each append; `NO_NOTICE` if nobody reads it elsewhere."""
         self.channels: list[str] = []
         """The channel of the notice of each append; empty for that of all nodes."""
+        self.places: list[Sequence[str]] = []
+        """The ports of the nodes that get each append directly, if it has no notice for that reason."""
+        self.direct_rows: list[bytes | None] = []
+        """The rows of each append that they get with it."""
         self._count = 0
         self._open: dict[str, _OpenPart] = {}  # by channel
 
     def add_silent(self) -> None:
         """Add an append that no other node reads."""
+        self.add_direct((), None)
+
+    def add_direct(self, places: Sequence[str], rows: bytes | None) -> None:
+        """Add an append that goes directly to the nodes that read it, with its rows if they are to be carried."""
         self.carried.append(False)
         self.numbers.append(NO_NOTICE)
         self.channels.append("")
+        self.places.append(places)
+        self.direct_rows.append(rows)
 
     def add(self, session: str, rows: bytes | None, channel: str = "") -> None:
         """Add an append, with its rows if they are to be carried."""
@@ -102,6 +113,8 @@ class NoticeParts:
         self.carried.append(carried)
         self.numbers.append(part.number)
         self.channels.append(channel)
+        self.places.append(())
+        self.direct_rows.append(None)
 
 
 def _json_size(rows: bytes) -> int:
@@ -125,6 +138,11 @@ class NewsChannel(Protocol):
     @property
     def own_channel(self) -> str:
         """Where this node alone listens, for notices of events that only it reads; empty if there is no such place."""
+        ...
+
+    @property
+    def own_place(self) -> str:
+        """The port where this node takes notices directly; empty if it has none."""
         ...
 
     def with_notice(self, statement: str, schema: str) -> str:

@@ -21,6 +21,7 @@ from heald_nodes.postgres.address import PostgresAddress
 from heald_nodes.postgres.chunks import PACKED, ROWS
 from heald_nodes.postgres.driver import PostgresConnection, asyncpg
 from heald_nodes.postgres.news_poll import POLL_SECONDS, NewsPoll
+from heald_nodes.postgres.node_links import LinkPort, open_port
 from heald_nodes.postgres.notices import LONGEST_ID, NO_NOTICE, Appended, CarriedRows, Notice, decode_notice
 from heald_nodes.postgres.pool import PostgresPool
 
@@ -71,6 +72,7 @@ class PostgresNews:
         self._is_warned = False
         self._own_channel = f"heald_{new_id('node')}"
         self._hears_own = False
+        self._port: LinkPort | None = None
         self._trial = ""
         """The notice that shows whether LISTEN works through a pooler."""
         self._on_trial = asyncio.Event()
@@ -82,6 +84,10 @@ class PostgresNews:
     @property
     def own_channel(self) -> str:
         return self._own_channel if self._hears_own else ""
+
+    @property
+    def own_place(self) -> str:
+        return self._port.place if self._port is not None else ""
 
     def with_notice(self, statement: str, schema: str) -> str:
         return _with_notice(statement, _channel_of(schema))
@@ -139,6 +145,7 @@ class PostgresNews:
     async def _listen_on(self, address: PostgresAddress) -> None:
         """Publish the notices that come on a connection, until it breaks."""
         connection = await address.connect()
+        port = LinkPort(self._on_line, self._on_link_lost)
         try:
             if address is self._direct:
                 await self._check_database(connection)
@@ -146,7 +153,8 @@ class PostgresNews:
             await connection.add_listener(self._own_channel, self._on_notice)
             if address.is_pooled:
                 await self._check_session()
-            self._hears_own = True
+            await open_port(connection, port)
+            self._hears_own, self._port = True, port
             self._callbacks.publish(News(topic="lost"))
             self._pause = _FIRST_PAUSE
             while True:
@@ -154,7 +162,8 @@ class PostgresNews:
                 async with asyncio.timeout(CHECK_SECONDS):
                     await connection.execute("SELECT 1")
         finally:
-            self._hears_own = False
+            self._hears_own, self._port = False, None
+            port.close()
             connection.terminate()
 
     async def _check_database(self, connection: PostgresConnection) -> None:
@@ -178,6 +187,17 @@ class PostgresNews:
     def _on_notice(self, connection: object, pid: int, channel: str, payload: str) -> None:
         if payload == self._trial:
             self._on_trial.set()
+        self._publish(payload)
+
+    def _on_line(self, line: bytes) -> None:
+        """Publish a notice that another node has sent directly."""
+        self._publish(line)
+
+    def _on_link_lost(self) -> None:
+        """What a node has sent directly may be missing; announcements come by the database."""
+        self._callbacks.publish(News(topic="lost", place=self.own_place))
+
+    def _publish(self, payload: str | bytes) -> None:
         with suppress(msgspec.DecodeError):  # a newer node may send notices of another form
             for news in decode_notice(payload).news():
                 self._callbacks.publish(news)

@@ -25,7 +25,8 @@ from heald_nodes.postgres.driver_errors import LOST, is_lost, translate_error
 from heald_nodes.postgres.event_feed import PostgresEventFeed
 from heald_nodes.postgres.kept_connection import KeptConnection
 from heald_nodes.postgres.log_tails import KeptAppend, LogTails
-from heald_nodes.postgres.notices import NO_NOTICE, Appended, NewsChannel, Notice, NoticeParts
+from heald_nodes.postgres.node_links import NodeLinks, notices_of
+from heald_nodes.postgres.notices import NO_NOTICE, PER_NOTICE, Appended, NewsChannel, Notice, NoticeParts
 from heald_nodes.postgres.pool import PostgresPool
 from heald_nodes.postgres.schema import NOW
 from heald_nodes.postgres.sharing import PostgresSharing
@@ -96,6 +97,7 @@ class GroupWriter:
         self._sharing = sharing
         self._packer = RowPacker()
         self._tails = LogTails()
+        self._links = NodeLinks(self.publish_late)
         self._waiting: list[PendingAppend] = []
         self._late: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
@@ -128,18 +130,22 @@ class GroupWriter:
             self._task = asyncio.create_task(self._write(), name="heald-group-commit")
         return pending
 
-    def publish_late(self, appended: Appended) -> None:
-        """Send the notice of an append whose readers were announced after its commit had begun."""
+    def publish_late(self, appended: Sequence[Appended]) -> None:
+        """Send notices of appends that were stored without, by the database."""
+        if not appended:
+            return
         task = asyncio.create_task(self._publish_late(appended), name="heald-late-notice")
         self._late.add(task)
         task.add_done_callback(self._late.discard)
 
-    async def _publish_late(self, appended: Appended) -> None:
+    async def _publish_late(self, appended: Sequence[Appended]) -> None:
         with suppress(StoreError):  # a reader without a notice reads after some seconds
-            await self._news.publish(Notice(e=[appended]))
+            for start in range(0, len(appended), PER_NOTICE):
+                await self._news.publish(Notice(e=list(appended[start : start + PER_NOTICE])))
 
     async def close(self) -> None:
         """Commit what waits."""
+        await self._links.close()
         tasks = [*self._late, *([self._task] if self._task is not None else [])]
         if tasks:
             await asyncio.wait(tasks)
@@ -201,15 +207,25 @@ class GroupWriter:
         self.commits += 1
         refused = [pending for pending in group if pending.lease.session not in stored]
         appended: list[Appended] = []
-        for pending, number, place in zip(group, parts.numbers, kept, strict=True):
-            if pending.last is None or place is None or pending.lease.session not in stored:
+        direct: dict[str, list[tuple[Appended, int, str | None]]] = {}  # by place
+        for number, (pending, place) in enumerate(zip(group, kept, strict=True)):
+            session = pending.lease.session
+            if pending.last is None or place is None or pending.before is None or session not in stored:
                 continue
-            self._tails.keep(pending.lease.session, pending.lease.epoch, place, pending.last)
-            entry = (pending.lease.session, pending.last, pending.lease.epoch)
-            if number != NO_NOTICE:
+            self._tails.keep(session, pending.lease.epoch, place, pending.last)
+            entry = (session, pending.last, pending.lease.epoch)
+            if parts.numbers[number] != NO_NOTICE:
                 appended.append(entry)
+            elif parts.places[number]:
+                rows = parts.direct_rows[number]
+                text = f"{stored[session]}\n{rows.decode()}" if rows is not None else None
+                for port in parts.places[number]:
+                    direct.setdefault(port, []).append((entry, pending.before + 1, text))
             elif not self._feed.add_unnoticed(entry):
-                self.publish_late(entry)
+                self.publish_late([entry])
+        for port, entries in direct.items():
+            if not self._links.send(port, notices_of(entries)):  # it broke meanwhile
+                self.publish_late([entry for entry, _, _ in entries])
         await self._news.publish_after_commit(
             appended,
             (
@@ -247,6 +263,9 @@ class GroupWriter:
             if writes_rows and not route.is_needed:
                 parts.add_silent()
                 continue
+            if route.places and all(self._links.has(place) for place in route.places):
+                parts.add_direct(route.places, chunk.notice_rows if route.carries and chunk is not None else None)
+                continue
             carries = route.carries and self._pool.is_utf8 and chunk is not None
             parts.add(session, chunk.notice_rows if carries else None, route.channel)
         return parts
@@ -262,8 +281,9 @@ class GroupWriter:
         carried = [
             pending.chunk if is_carried else None for pending, is_carried in zip(group, parts.carried, strict=True)
         ]
+        has_notice = any(number != NO_NOTICE for number in parts.numbers)
         rows = await connection.fetch(
-            self._news.with_notice(APPEND, self._pool.schema),
+            self._news.with_notice(APPEND, self._pool.schema) if has_notice else APPEND,
             [pending.lease.session for pending in group],
             _numbers(pending.lease.epoch for pending in group),
             [pending.lease.holder for pending in group],
