@@ -276,7 +276,7 @@ class OpenSessions:
             **options,
         )
         hub = self.hub(info.id)
-        session.on_stored(hub.collect, is_watched=lambda: hub.readers > 0, on_batch=hub.wake_readers)
+        session.on_stored(hub.collect, is_watched=hub.is_watched, on_batch=hub.wake_readers)
         for call in self._on_open:
             call(info, session)
         if session.last_seq:
