@@ -9,6 +9,7 @@ import pytest
 import heald
 from heald.sessions.acquired_log import SHORT_LOG, acquire_log
 from heald.sessions.database_thread import DatabaseThread
+from heald.sessions.session import open_acquired
 from heald.sessions.sessions import Sessions
 from heald.sessions.sqlite import SqliteStore
 from heald.sessions.store import iterate_events, list_delegates
@@ -61,7 +62,7 @@ async def test_a_long_log_is_not_read_where_others_write(tmp_path: Path) -> None
     acquired = await acquire_log(store, SESSION)
     assert acquired.info.last_seq > SHORT_LOG
     assert acquired.events is None
-    session = await Sessions(store).open(SESSION, model=S(["x"]), acquired=acquired)
+    session = await open_acquired(store, acquired, model=S(["x"]))
     assert [message.text for message in session.messages] == ["Go.", "four" * 2 * SHORT_LOG]
     await session.close()
     await store.close()

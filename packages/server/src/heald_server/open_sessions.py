@@ -16,7 +16,7 @@ from heald.core.errors import HealdError
 from heald.sessions.acquired_log import acquire_log, release_lease
 from heald.sessions.one_node import as_shared
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
-from heald.sessions.session import Session
+from heald.sessions.session import Session, open_acquired
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
@@ -267,13 +267,8 @@ class OpenSessions:
             except BaseException:
                 await release_lease(self.store, acquired.lease)
                 raise
-        session = await self.sessions.open(
-            info.id,
-            broken_by=broken_by,
-            after_crash=self._after_crash,
-            node=self._node,
-            acquired=acquired,
-            **options,
+        session = await open_acquired(
+            self.store, acquired, broken_by=broken_by, after_crash=self._after_crash, node=self._node, **options
         )
         hub = self.hub(info.id)
         session.on_stored(hub.collect, is_watched=hub.is_watched, on_batch=hub.wake_readers)

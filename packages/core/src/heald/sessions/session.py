@@ -133,7 +133,6 @@ class Session(Agent[OutputT]):
         after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
         node: str = "",
         deps: object = None,
-        acquired: AcquiredLog | None = None,
         **options: Any,
     ) -> "Session[Any]":
         """Open a session to continue it. An exchange that an earlier process left open is continued, or closed first
@@ -143,10 +142,25 @@ class Session(Agent[OutputT]):
         which cannot write any more. `broken_by` is the error that ended the last writer, if it is known:
         the reason with which its open exchange is closed. `node` is the name of the server that opens it, for the log.
         `deps` is an object for the tools, in exchanges that bring none of their own: also those that are continued.
-        `acquired` is the session if the caller has acquired it already; it is released if it cannot be opened.
         """
-        acquired = acquired or await acquire_log(store, session, force=force)
-        lease, info, delegates = acquired.lease, acquired.info, acquired.delegates
+        acquired = await acquire_log(store, session, force=force)
+        return await cls._open_acquired(
+            store, acquired, broken_by=broken_by, after_crash=after_crash, node=node, deps=deps, **options
+        )
+
+    @classmethod
+    async def _open_acquired(
+        cls,
+        store: Store,
+        acquired: AcquiredLog,
+        *,
+        broken_by: Exception | None = None,
+        after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
+        node: str = "",
+        deps: object = None,
+        **options: Any,
+    ) -> "Session[Any]":
+        lease, info, delegates, session = acquired.lease, acquired.info, acquired.delegates, acquired.lease.session
         try:
             settings = SessionSettings.of(info.settings)
             history = await read_history(store, session, settings, first_page=acquired.events, last_seq=info.last_seq)
@@ -471,3 +485,8 @@ class Session(Agent[OutputT]):
                 return
             except StoreError:
                 continue  # the next append raises the error
+
+
+async def open_acquired(store: Store, acquired: AcquiredLog, **options: Any) -> Session[Any]:
+    """Open a session that the caller has acquired, as `Session.open` does. It is released if it cannot be opened."""
+    return await Session._open_acquired(store, acquired, **options)
