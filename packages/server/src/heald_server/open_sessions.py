@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+import msgspec
+
 from heald.agent.interface import ExchangeInterface
 from heald.core.errors import HealdError
+from heald.sessions.acquired_log import acquire_log, release_lease
 from heald.sessions.one_node import as_shared
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash
-from heald.sessions.session import Session
+from heald.sessions.session import Session, open_acquired
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.sessions import Sessions
 from heald.sessions.settings import SessionSettings
@@ -60,6 +63,7 @@ class OpenSessions:
         self._node = node
         self._options = options
         self._open: dict[str, _OpenSession] = {}
+        self._running: dict[Session, asyncio.Task[None]] = {}  # the task of the exchange that runs in a session
         self._hubs: dict[str, EventHub] = {}
         self._memory = HubMemory()
         self._on_open: list[Callable[[SessionInfo, Session], object]] = []
@@ -121,10 +125,13 @@ class OpenSessions:
                     await self._close(info.id, entry)
                     entry.session = await self._open_or_ask(info, entry.error, moves_waiting)
                     entry.error = None
+                    self.count_running(entry.session)
             yield entry.session
         finally:
             entry.users -= 1
             entry.used = monotonic()
+            if entry.session is not None:
+                self.count_running(entry.session)
             if entry.session is None and entry.error is None and not entry.users:
                 self._open.pop(info.id, None)
 
@@ -225,15 +232,20 @@ class OpenSessions:
         return sum(entry.session is not None for entry in self._open.values())
 
     @property
-    def most_busy(self) -> int:
-        """A number that `busy` does not exceed, and that needs no look at each session."""
-        return len(self._open)
-
-    @property
     def busy(self) -> int:
         """The number of running exchanges."""
-        opened = [entry.session for entry in self._open.values() if entry.session is not None]
-        return sum([session.current is not None for session in opened])
+        return len(self._running)
+
+    def count_running(self, session: Session) -> None:
+        """Count a session as busy from now on if an exchange runs in it, until none does. A request that starts one
+        is counted so at once; others are when their use of the session ends."""
+        exchange = session.current
+        task = exchange.task if exchange is not None else None
+        if task is None:
+            self._running.pop(session, None)
+        elif self._running.get(session) is not task:
+            self._running[session] = task
+            task.add_done_callback(lambda _: self.count_running(session))  # after the agent has started the next one
 
     async def _open_or_ask(self, info: SessionInfo, broken_by: Exception | None, moves_waiting: bool) -> Session:
         """Open a session. An idle one that another node holds is released by that node first."""
@@ -246,20 +258,37 @@ class OpenSessions:
         raise HeldElsewhere(info.id)
 
     async def _open_now(self, info: SessionInfo, broken_by: Exception | None) -> Session:
-        info = await self.sessions.store.info(info.id)
-        settings = SessionSettings.of(info.settings)
-        options = await self._options(info, settings)
-        session = await self.sessions.open(
-            info.id, broken_by=broken_by, after_crash=self._after_crash, node=self._node, **options
+        info, options = await self._find_options(info)
+        acquired = await acquire_log(self.store, info.id)
+        if msgspec.structs.replace(acquired.info, epoch=info.epoch) != info:  # it was changed since it was read
+            info = acquired.info
+            try:
+                options = await self._options(info, SessionSettings.of(info.settings))
+            except BaseException:
+                await release_lease(self.store, acquired.lease)
+                raise
+        session = await open_acquired(
+            self.store, acquired, broken_by=broken_by, after_crash=self._after_crash, node=self._node, **options
         )
         hub = self.hub(info.id)
-        session.on_stored(hub.collect, is_watched=lambda: hub.readers > 0, on_batch=hub.wake_readers)
+        session.on_stored(hub.collect, is_watched=hub.is_watched, on_batch=hub.wake_readers)
         for call in self._on_open:
             call(info, session)
         if session.last_seq:
             hub.invalidate()  # recovery may have written events
         _log.info("opened", extra={"session": info.id, "epoch": session.epoch})
         return session
+
+    async def _find_options(self, info: SessionInfo) -> tuple[SessionInfo, dict[str, Any]]:
+        """Return a session and the options to open it with, as a caller has read it. If that fails and it was changed
+        since, as it is now."""
+        try:
+            return info, await self._options(info, SessionSettings.of(info.settings))
+        except Exception:
+            stored = await self.store.info(info.id)
+            if stored == info:
+                raise
+            return stored, await self._options(stored, SessionSettings.of(stored.settings))
 
     async def _close(self, name: str, entry: _OpenSession, *, suspend: bool = False) -> None:
         session, entry.session = entry.session, None

@@ -130,6 +130,7 @@ async def admit_exchange(context: ServerContext, info: SessionInfo, session: Ses
             await session.store_work()
             raise
     finally:
+        context.open_sessions.count_running(session)
         context.node.end_start(info.id)
 
 

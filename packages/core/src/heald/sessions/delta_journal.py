@@ -14,6 +14,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
@@ -70,7 +71,7 @@ class DeltaJournal:
 
     def append(self, session: str, epoch: int, bodies: Sequence[bytes]) -> bool:
         """Write deltas. Returns False, with the file as it was, if there is no room for them."""
-        body = b"\t".join((encode(session), b"%d" % epoch, *bodies))
+        body = b"\t".join((_line_head(session, epoch), *bodies))
         line = b"%08x %s\n" % (crc32(body), body)
         try:
             written = os.pwrite(self._fd, line, self._end)
@@ -103,6 +104,11 @@ class DeltaJournal:
             self._path.unlink()
         with suppress(OSError):
             self._path.parent.rmdir()  # fails while another process has its file there
+
+
+@lru_cache(maxsize=1024)
+def _line_head(session: str, epoch: int) -> bytes:
+    return b"%b\t%d" % (encode(session), epoch)
 
 
 def fence_journal(path: Path) -> None:

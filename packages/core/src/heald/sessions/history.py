@@ -112,12 +112,16 @@ async def read_history(
     *,
     upto: int | None = None,
     first_page: Sequence[Event] | None = None,
+    last_seq: int | None = None,
 ) -> SessionHistory:
-    """Fold the log of a session, or the beginning of it. `first_page` is its first page, if it was read already."""
+    """Fold the log of a session, or the beginning of it. `first_page` is its first page, if it was read already, and
+    `last_seq` the end of the log, if nobody else writes it."""
     history = SessionHistory(settings)
     events = await store.read(session, upto=upto) if first_page is None else first_page
     while events:
         for event in events:  # not one by one out of a generator: a long log has 100,000 of them
             history.feed(event)
+        if history.seq == last_seq:
+            break
         events = await store.read(session, after=history.seq, upto=upto)
     return history

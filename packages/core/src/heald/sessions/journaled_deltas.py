@@ -114,13 +114,20 @@ class JournaledDeltas:
         with self._lock:
             if not self._journal.append(lease.session, lease.epoch, bodies) or not self._is_verified(lease):
                 return None
-            waiting = self._waiting.setdefault(loop, {})
-            if not waiting:
+            waiting = self._waiting.get(loop)
+            if waiting is None:
+                waiting = self._waiting[loop] = {}
                 delay = SHARED_COMMIT_SECONDS if self._has_other_processes() else COMMIT_SECONDS
                 loop.call_later(delay, self._commit_loop, loop)
-            _, joined = waiting.setdefault((lease.session, lease.epoch), (pending, []))
-            joined.extend(events)
-            self._uncommitted.setdefault(lease.session, []).extend(events)
+            key = lease.session, lease.epoch
+            append = waiting.get(key)
+            if append is None:
+                append = waiting[key] = (pending, [])
+            append[1].extend(events)
+            uncommitted = self._uncommitted.get(lease.session)
+            if uncommitted is None:
+                uncommitted = self._uncommitted[lease.session] = []
+            uncommitted.extend(events)
         if (now := monotonic()) - began > SLOW_SECONDS:
             self._slow_until = now + _SLOW_PAUSE
         return bodies

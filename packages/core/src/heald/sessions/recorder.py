@@ -8,8 +8,9 @@ cannot be stored is never delivered.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 from heald.agent.bus import EventBus, OnDelivered
 from heald.core.envelope import Event, is_event
@@ -214,7 +215,7 @@ class EventRecorder:
         if self._is_delayed:
             self._is_delayed = False
             self._clock.remove_unwatched(self._wake)
-        if self.error is None and not self._is_storing:
+        if self.error is None and self._task is None and not self._submitted:
             self._store_pending()
 
     def _store_pending(self) -> None:
@@ -226,7 +227,7 @@ class EventRecorder:
         self._due = False
         has_structure = not self._has_deltas_only
         batch = self._split_batch()
-        events = [item for item in batch if is_event(item)]
+        events = [item for item in batch if is_event(item)] if has_structure else cast("list[Event]", batch)
         if not events:
             self._deliver(batch, {})
             return
@@ -236,7 +237,7 @@ class EventRecorder:
             self._lease,
             events,
             self._on_submitted,
-            blobs=self._blobs.pop(self._lease.session, None),
+            blobs=self._blobs.pop(self._lease.session, None) if self._blobs else None,
             work=self._feed_work(events) if has_structure else None,
             title=title,
         )
@@ -254,7 +255,8 @@ class EventRecorder:
 
     def _on_submitted(self, encoded: EncodedEvents, error: Exception | None) -> None:
         """Deliver what is stored. Called once more if the store loses its place in the log."""
-        self._end_load()
+        if self._is_counted:
+            self._end_load()
         if self.error is not None:
             return
         if error is not None:
@@ -343,10 +345,7 @@ class EventRecorder:
 
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
         dispatch, listeners = self._bus.dispatch, self._listeners
-        bodies: dict[str, Iterator[bytes | None]] = {}
-        for session, body in encoded.items():
-            if body is not None:
-                bodies[session] = iter(body)
+        bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
         self._is_delivering = True
         try:
             for item in batch:
@@ -354,7 +353,8 @@ class EventRecorder:
                     item(self.error)
                     continue
                 dispatch(item)
-                body = next(bodies[item.session]) if item.session in bodies else None
+                following = bodies.get(item.session)
+                body = next(following) if following is not None else None
                 for listener in listeners:
                     listener(item, body)
             for on_batch in self._on_batch:

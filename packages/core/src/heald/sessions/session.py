@@ -22,6 +22,7 @@ from heald.core.errors import ConfigurationError, HealdError
 from heald.core.events import SessionReleased, SessionRewound, UserMessage
 from heald.core.messages import Message, ToolDefinition, ToolResult
 from heald.core.type_parameters import OutputT
+from heald.sessions.acquired_log import AcquiredLog, acquire_log, release_lease
 from heald.sessions.allowed_calls import AllowedCalls, add_allowed
 from heald.sessions.changes import Changes
 from heald.sessions.delegate_logs import DelegateLogs, close_delegates
@@ -29,14 +30,14 @@ from heald.sessions.delegate_usage import add_delegate_usage
 from heald.sessions.event_contents import EventContents
 from heald.sessions.fork_change import ForkChange
 from heald.sessions.history import SessionHistory, read_history
-from heald.sessions.leases import LEASE_SECONDS, Lease, mark_dead, new_holder
+from heald.sessions.leases import LEASE_SECONDS, Lease
 from heald.sessions.recorder import EventRecorder, OnStored
 from heald.sessions.resumption import DEFAULT_AFTER_CRASH, AfterCrash, SessionResumption
 from heald.sessions.session_files import add_delegated_changes, open_initial_files, restore_files
 from heald.sessions.session_fork import fork_session
 from heald.sessions.session_info import SessionInfo
 from heald.sessions.settings import SessionSettings
-from heald.sessions.store import Store, list_delegates
+from heald.sessions.store import Store
 from heald.sessions.store_errors import Fenced, HandedOver, StoreError
 from heald.sessions.work import WorkTracker
 from heald.tools.client_tools import ClientPrecedence, ClientToolLike, read_client_tools
@@ -142,12 +143,27 @@ class Session(Agent[OutputT]):
         the reason with which its open exchange is closed. `node` is the name of the server that opens it, for the log.
         `deps` is an object for the tools, in exchanges that bring none of their own: also those that are continued.
         """
-        lease = await store.acquire(session, new_holder(), force=force)
+        acquired = await acquire_log(store, session, force=force)
+        return await cls._open_acquired(
+            store, acquired, broken_by=broken_by, after_crash=after_crash, node=node, deps=deps, **options
+        )
+
+    @classmethod
+    async def _open_acquired(
+        cls,
+        store: Store,
+        acquired: AcquiredLog,
+        *,
+        broken_by: Exception | None = None,
+        after_crash: AfterCrash = DEFAULT_AFTER_CRASH,
+        node: str = "",
+        deps: object = None,
+        **options: Any,
+    ) -> "Session[Any]":
+        lease, info, delegates, session = acquired.lease, acquired.info, acquired.delegates, acquired.lease.session
         try:
-            info, first_page, delegates = await asyncio.gather(  # a store reads what is asked together at once
-                store.info(session), store.read(session), list_delegates(store, session)
-            )
-            history = await read_history(store, session, SessionSettings.of(info.settings), first_page=first_page)
+            settings = SessionSettings.of(info.settings)
+            history = await read_history(store, session, settings, first_page=acquired.events, last_seq=info.last_seq)
             await close_delegates(store, delegates)
             contents = await add_delegated_changes(store, session, history, delegates)
             if (unfinished := history.unfinished).exchange is not None:
@@ -155,10 +171,7 @@ class Session(Agent[OutputT]):
             opened = cls(store, lease, info, history, **options)
             opened.deps = opened._runtime.deps = deps
         except BaseException:
-            try:
-                await store.release(lease)
-            except StoreError:
-                mark_dead(lease.holder)
+            await release_lease(store, lease)
             raise
         try:
             restore_files(opened.workspace, history, contents)
@@ -265,10 +278,7 @@ class Session(Agent[OutputT]):
             for exchange in self._suspended:
                 exchange.abort(HealdError("The session was closed; the request waits there until it is opened again."))
             await self._bus.close()
-            try:
-                await self._store.release(self._lease)
-            except StoreError:
-                mark_dead(self._lease.holder)
+            await release_lease(self._store, self._lease)
             if self._owns_store:
                 await self._store.close()
 
@@ -475,3 +485,8 @@ class Session(Agent[OutputT]):
                 return
             except StoreError:
                 continue  # the next append raises the error
+
+
+async def open_acquired(store: Store, acquired: AcquiredLog, **options: Any) -> Session[Any]:
+    """Open a session that the caller has acquired, as `Session.open` does. It is released if it cannot be opened."""
+    return await Session._open_acquired(store, acquired, **options)

@@ -21,6 +21,7 @@ import msgspec
 
 from heald.core.envelope import Event
 from heald.core.json import JsonObject, encode
+from heald.sessions.acquired_log import SHORT_LOG, AcquiredLog
 from heald.sessions.database_thread import DatabaseThread
 from heald.sessions.delta_journal import DeltaJournal
 from heald.sessions.job_outcomes import GroupOutcome
@@ -40,6 +41,7 @@ from heald.sessions.sqlite_schema import migrate
 from heald.sessions.sqlite_sharing import SqliteSharing
 from heald.sessions.sqlite_statements import (
     configure_session,
+    find_all_delegates,
     find_delegates,
     find_session,
     finish_draft,
@@ -157,6 +159,11 @@ class SqliteStore(SqliteSharing):
         lease = await self._write(partial(self._acquire, session, holder, seconds, force), is_synced=False)
         self._deltas.forget(lease)
         return lease
+
+    async def acquire_log(self, session: str, holder: str, *, force: bool = False) -> AcquiredLog:
+        acquired = await self._write(partial(self._acquire_log, session, holder, force), is_synced=False)
+        self._deltas.forget(acquired.lease)
+        return acquired
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
         return await self._write(partial(renew_lease, lease, seconds), is_synced=False)
@@ -297,6 +304,15 @@ class SqliteStore(SqliteSharing):
             (epoch + 1, holder, self._node, lease.expires, key),
         )
         return lease
+
+    def _acquire_log(self, session: str, holder: str, force: bool, connection: sqlite3.Connection) -> AcquiredLog:
+        lease = self._acquire(session, holder, LEASE_SECONDS, force, connection)
+        info = find_session(session, connection)
+        if not info.last_seq:  # so it has no delegates either: each begins with a call
+            return AcquiredLog(lease=lease, info=info, delegates=(), events=())
+        delegates = find_all_delegates(session, connection)
+        events = read_log(session, 0, None, PAGE, connection) if info.last_seq <= SHORT_LOG else None
+        return AcquiredLog(lease=lease, info=info, delegates=delegates, events=events)
 
     def _release(self, lease: Lease, connection: sqlite3.Connection) -> None:
         if self._deltas.is_lost(lease.session):

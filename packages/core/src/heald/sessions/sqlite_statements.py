@@ -66,6 +66,14 @@ def find_delegates(session: str, connection: sqlite3.Connection) -> Sequence[Ses
     return [read_info(row) for row in rows]
 
 
+def find_all_delegates(session: str, connection: sqlite3.Connection) -> Sequence[SessionInfo]:
+    """Return the sessions that worked for a session, directly or for one another."""
+    delegates: list[SessionInfo] = []
+    for info in find_delegates(session, connection):
+        delegates += (info, *find_all_delegates(info.id, connection))
+    return delegates
+
+
 def session_key(connection: sqlite3.Connection, session: str) -> int:
     row = connection.execute("SELECT key FROM sessions WHERE id = ?", (session,)).fetchone()
     if row is None:

@@ -155,8 +155,8 @@ class ServerNode:
         self._starting.pop(session, None)
 
     def _is_full(self) -> bool:
-        """Whether no further exchange may run here. Exchanges are counted only if that may be so."""
-        return self._sessions.most_busy + len(self._starting) >= self._room and self._count_busy() >= self._room
+        """Whether no further exchange may run here. Those about to start are looked at only if that may be so."""
+        return self._sessions.busy + len(self._starting) >= self._room and self._count_busy() >= self._room
 
     def _count_busy(self) -> int:
         """Count the exchanges that run here or are about to."""

@@ -132,6 +132,10 @@ class EventHub:
     def readers(self) -> int:
         return len(self._readers)
 
+    def is_watched(self) -> bool:
+        """Whether somebody reads."""
+        return bool(self._readers)
+
     @property
     def end(self) -> int:
         """The position of the next event."""
@@ -199,6 +203,9 @@ class EventHub:
         if reader.position < self.first:
             return None
         start = reader.position - self.first
+        if start == len(self._entries) - 1:
+            reader.position += 1
+            return [self._entries[start]]
         entries: list[EncodedEvent] = []
         size = 0
         for index in range(start, min(len(self._entries), start + BATCH_EVENTS)):

@@ -156,8 +156,10 @@ class EventStream:
     def _fresh(self, entries: Sequence[EncodedEvent]) -> tuple[list[EncodedEvent], int, bool]:
         """Return the events that were not read from the store, up to a gap, the last event of the session after them,
         and whether there was no gap."""
-        fresh: list[EncodedEvent] = []
         seq = self.seq
+        if len(entries) == 1 and entries[0].event.seq == seq + 1 and entries[0].event.session == self.session:
+            return list(entries), seq + 1, True
+        fresh: list[EncodedEvent] = []
         for entry in entries:
             if entry.event.session != self.session:
                 fresh.append(entry)
