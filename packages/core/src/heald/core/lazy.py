@@ -31,7 +31,8 @@ else:
         def __get__(self, instance, owner=None):
             if instance is None:
                 return self
-            value = vars(instance)[self._name] = self._make(instance)
+            value = self._make(instance)
+            setattr(instance, self._name, value)  # `vars` would make every attribute of the instance slower to read
             return value
 
 
