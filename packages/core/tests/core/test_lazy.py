@@ -5,7 +5,7 @@ import re
 import pytest
 
 from heald.core.digest import sha256
-from heald.core.lazy import LazyModule, LazyObject, lazy_pattern
+from heald.core.lazy import LazyModule, LazyObject, lazy_attribute, lazy_pattern
 
 
 def test_a_pattern_is_compiled_at_its_first_use() -> None:
@@ -59,3 +59,22 @@ def test_a_digest_is_that_of_hashlib() -> None:
     digest = sha256(b"a")
     digest.update(b"b")
     assert digest.hexdigest() == "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
+
+
+class Shelf:
+    made = 0
+
+    @lazy_attribute
+    def books(self) -> list[str]:
+        """What stands on it."""
+        type(self).made += 1
+        return []
+
+
+def test_an_attribute_is_made_once_and_can_be_set_before() -> None:
+    shelf, other = Shelf(), Shelf()
+    other.books = ["Emma"]
+    assert vars(shelf) == {}
+    shelf.books.append("Persuasion")
+    assert (shelf.books, other.books, Shelf.made) == (["Persuasion"], ["Emma"], 1)
+    assert Shelf.books.__doc__ == "What stands on it."

@@ -169,10 +169,11 @@ class Agent(AgentBase[OutputT]):
             from heald.agent.agent_name import check_name
 
             check_name(name)
-        _check_handoffs(handoffs)
+        if handoffs:
+            _check_handoffs(handoffs)
         self.name = name
         self.description = description
-        if system := system_texts(history):
+        if history and (system := system_texts(history)):
             instructions = self.options["instructions"] = add_instructions(instructions, system)
         if permissions is None:
             permissions = self.options["permissions"] = default_mode(on_approval)
@@ -225,7 +226,8 @@ class Agent(AgentBase[OutputT]):
         self._handover = self._make_handover(self._text_editing) if handoffs else None
         if self._handover is not None:
             self._handover.offer(self._runtime)
-        self._runtime.check_rules(may_grow=self._may_get_tools())
+        if self._runtime.permissions.rules:
+            self._runtime.check_rules(may_grow=self._may_get_tools())
         self._engine = AgentEngine(
             self._conversation,
             budget=self._with_turns(budget),
@@ -767,8 +769,13 @@ def _check_handoffs(handoffs: Sequence[object]) -> None:
 
 def _resolve_tools(tools: Sequence[ToolLike | str]) -> list[ToolLike]:
     """Replace the names of built-in tools by the tools."""
-    names = [tool for tool in tools if isinstance(tool, str)]
-    others = [tool for tool in tools if not isinstance(tool, str)]
+    names: list[str] = []
+    others: list[ToolLike] = []
+    for tool in tools:
+        if isinstance(tool, str):
+            names.append(tool)
+        else:
+            others.append(tool)
     if not names:
         return others
     from heald.tools.families import named_tools

@@ -49,6 +49,7 @@ from heald.core.events import (
     UserMessage,
 )
 from heald.core.ids import new_id
+from heald.core.lazy import lazy_attribute
 from heald.core.messages import Message, ToolCall, ToolResult, assistant, user_message
 from heald.core.payload import Payload
 from heald.core.turn import StopReason
@@ -114,12 +115,15 @@ class Exchange:
             output_schema=shape.schema if shape is not None else None,
             stop=self._stop_before_request,
         )
-        self._repeats = RepeatCounter()
         self._steering: list[Message] = []
         self._unpublished: list[ConversationSteered] = []
         self._done: asyncio.Future[AgentResult[Any]] = asyncio.get_running_loop().create_future()
         self._started = monotonic()
         self._output = TypedOutput(shape) if shape is not None else None
+
+    @lazy_attribute
+    def _repeats(self) -> RepeatCounter:
+        return RepeatCounter()
 
     @property
     def is_over(self) -> bool:

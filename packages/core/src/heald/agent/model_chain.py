@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heald.core.errors import ProviderError
+from heald.core.lazy import lazy_attribute
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Settings
 from heald.providers.base import CustomModel, ProviderSession
@@ -22,7 +23,6 @@ class ModelChain:
         self._models = list(models)
         self._options = options
         self._at = 0
-        self._models_by_name: dict[str, Model | CustomModel] = {}  # models that were given by name
         self._parameters: int | None = None
         self.session: ProviderSession | None = None
         """The provider session of the current model, once it is open."""
@@ -47,7 +47,7 @@ class ModelChain:
     @property
     def may_host_tools(self) -> bool:
         """Whether any of the models may run in a loop of its own: an endpoint behind a wire never does."""
-        return not all(isinstance(self._resolve(model), Model) for model in self._models)
+        return not all(isinstance(model, Model) for model in self._resolved_models)
 
     @property
     def default_turns(self) -> int | None:
@@ -68,14 +68,12 @@ class ModelChain:
 
     @property
     def _resolved(self) -> Model | CustomModel:
-        return self._resolve(self._models[self._at])
+        return self._resolved_models[self._at]
 
-    def _resolve(self, model: ModelLike) -> Model | CustomModel:
-        if not isinstance(model, str):
-            return model
-        if model not in self._models_by_name:
-            self._models_by_name[model] = find(model)
-        return self._models_by_name[model]
+    @lazy_attribute
+    def _resolved_models(self) -> list[Model | CustomModel]:
+        """The models, those too that were given by name."""
+        return [find(model) if isinstance(model, str) else model for model in self._models]
 
     def connect_early(self) -> None:
         """Open a connection to the endpoint of the current model in the background."""

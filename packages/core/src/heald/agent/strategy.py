@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache, lru_cache, partial
-from typing import Any, Literal
+from functools import lru_cache, partial
+from typing import Literal, NamedTuple
 
 from heald.agent.conversation import Conversation
 from heald.core.messages import Message, ToolCall, ToolDefinition
@@ -86,24 +86,25 @@ StrategyFactory = Callable[[], Strategy]
 """A class of strategies, or a function that returns an instance for one conversation."""
 
 
-_HOOKS = ("before_turn", "stream_turn", "read_text", "after_turn", "after_exchange")
+class _Hooks(NamedTuple):
+    """For each hook, the numbers of the strategies that override it, and the functions that are called."""
 
-
-@cache
-def _overridden_hooks(kind: type[Strategy]) -> list[tuple[int, str]]:
-    """Return the hooks that a class of strategies overrides: the place of each, and the method that is called."""
-    hooks = [(place, hook) for place, hook in enumerate(_HOOKS) if getattr(kind, hook) is not getattr(Strategy, hook)]
-    is_quick = issubclass(kind, QuickStrategy)
-    return [(place, "prepare_turn" if is_quick and hook == "before_turn" else hook) for place, hook in hooks]
+    before_turn: list[tuple[int, Callable[[Strategy, NextRequest], Awaitable[None] | None]]]
+    stream_turn: list[tuple[int, Callable[[Strategy, StreamTurn, OnEvent], Awaitable[ProviderTurn]]]]
+    read_text: list[tuple[int, Callable[[Strategy, str], Sequence[ToolCall]]]]
+    after_turn: list[tuple[int, Callable[[Strategy, ProviderTurn], Verdict]]]
+    after_exchange: list[tuple[int, Callable[..., Awaitable[None]]]]
 
 
 @lru_cache(maxsize=256)
-def _hooks_of(kinds: tuple[type[Strategy], ...]) -> tuple[list[tuple[int, str]], ...]:
-    """Return, for each hook, the strategies of these classes that override it, and the method that is called."""
-    hooks: tuple[list[tuple[int, str]], ...] = tuple([] for _ in _HOOKS)
+def _hooks_of(kinds: tuple[type[Strategy], ...]) -> _Hooks:
+    """Return the hooks that strategies of these classes override."""
+    hooks = _Hooks([], [], [], [], [])
     for number, kind in enumerate(kinds):
-        for place, hook in _overridden_hooks(kind):
-            hooks[place].append((number, hook))
+        for name, overriding in zip(_Hooks._fields, hooks, strict=True):
+            if getattr(kind, name) is not getattr(Strategy, name):
+                is_quick = name == "before_turn" and issubclass(kind, QuickStrategy)
+                overriding.append((number, getattr(kind, "prepare_turn" if is_quick else name)))
     return hooks
 
 
@@ -112,71 +113,60 @@ class StrategyList:
 
     def __init__(self, conversation: Conversation, strategies: Sequence[Strategy] = ()) -> None:
         self._conversation = conversation
+        self._strategies = strategies
         for strategy in strategies:
             strategy.attach(conversation)
-        hooks: list[list[Any]] = [
-            [getattr(strategies[number], hook) for number, hook in overridden]
-            for overridden in _hooks_of(tuple(map(type, strategies)))
-        ]
-        self._hooks = hooks  # in the order of _HOOKS
-        self._before_turn: list[Callable[[NextRequest], Awaitable[None] | None]] = hooks[0]
-        self._stream_turn: list[Callable[[StreamTurn, OnEvent], Awaitable[ProviderTurn]]] = hooks[1]
-        self._read_text: list[Callable[[str], Sequence[ToolCall]]] = hooks[2]
-        self._after_turn: list[Callable[[ProviderTurn], Verdict]] = hooks[3]
-        self._after_exchange: list[Callable[..., Awaitable[None]]] = hooks[4]
+        self._hooks = _hooks_of(tuple(map(type, strategies)))
 
     @property
     def act_at_end(self) -> bool:
         """Whether there are hooks at the end of an exchange."""
-        return bool(self._after_exchange)
+        return bool(self._hooks.after_exchange)
 
     def add(self, strategy: Strategy) -> None:
         """Add a strategy. Its hooks are called after those of the others."""
         strategy.attach(self._conversation)
-        for place, hook in _overridden_hooks(type(strategy)):
-            self._hooks[place].append(getattr(strategy, hook))
+        self._strategies = [*self._strategies, strategy]
+        self._hooks = _hooks_of(tuple(map(type, self._strategies)))
 
     async def before_turn(self) -> NextRequest:
         """Return the next request as the strategies want it."""
         conversation = self._conversation
         conversation.runtime.refresh_tools()
         request = NextRequest(conversation.definitions, conversation.settings.system)
-        for change in self._before_turn:
-            waiting = change(request)
-            if waiting is not None:
-                await waiting
+        await self.change_request(request)
         return request
 
     async def change_request(self, request: NextRequest) -> None:
         """Let the strategies change a request."""
-        for change in self._before_turn:
-            waiting = change(request)
+        for number, change in self._hooks.before_turn:
+            waiting = change(self._strategies[number], request)
             if waiting is not None:
                 await waiting
 
     def stream_turn(self, stream: StreamTurn, on_event: OnEvent) -> Awaitable[ProviderTurn]:
         """Run a turn within the hooks around it."""
-        for wrap in reversed(self._stream_turn):
-            stream = partial(wrap, stream)
+        for number, wrap in reversed(self._hooks.stream_turn):
+            stream = partial(wrap, self._strategies[number], stream)
         return stream(on_event)
 
     def read_text(self, text: str) -> list[ToolCall]:
         """Return the calls that strategies read in the final answer."""
-        return [call for read in self._read_text for call in read(text)]
+        return [call for number, read in self._hooks.read_text for call in read(self._strategies[number], text)]
 
     def after_turn(self, turn: ProviderTurn) -> Verdict:
         """Return the first decision on how the exchange continues."""
-        for decide in self._after_turn:
-            verdict = decide(turn)
+        for number, decide in self._hooks.after_turn:
+            verdict = decide(self._strategies[number], turn)
             if verdict is not None:
                 return verdict
         return None
 
     async def after_exchange(self, *, completed: bool) -> None:
         """Call the hooks at the end of an exchange. One that raises is logged: the exchange is closed all the same."""
-        for end in self._after_exchange:
+        for number, end in self._hooks.after_exchange:
+            strategy = self._strategies[number]
             try:
-                await end(completed=completed)
+                await end(strategy, completed=completed)
             except Exception:
-                name = type(getattr(end, "__self__", end)).__name__
-                _log.exception("The strategy %s failed at the end of an exchange.", name)
+                _log.exception("The strategy %s failed at the end of an exchange.", type(strategy).__name__)

@@ -39,15 +39,15 @@ class WrittenFiles(QuickStrategy):
         self._request: NextRequest | None = None
 
     def prepare_turn(self, request: NextRequest) -> None:
-        self._request = request
-        if self._exchange == self.conversation.exchange:
+        self._request = request if self.conversation.runtime.registry.find("edit_file") is not None else None
+        if self._request is None or self._exchange == self.conversation.exchange:
             return
         messages = self.conversation.messages
         self._exchange, self._is_reminded = self.conversation.exchange, False
         self._first = next((message for message in reversed(messages) if message.role == "user"), None)
 
     def after_turn(self, turn: "ProviderTurn") -> Verdict:
-        if turn.tool_calls or turn.stop_reason in ("refusal", "content_filter") or not self._may_write:
+        if not self._may_write or turn.tool_calls or turn.stop_reason in ("refusal", "content_filter"):
             return None
         if not (_FENCE.search(turn.text) or resembles_change(turn)) or self._has_acted:
             return None

@@ -56,7 +56,7 @@ def checked(function: _Function) -> _Function:
         for name, value in keywords.items():
             if name in parameters:
                 default, matches, annotation = parameters[name]
-                if value is not default and not matches(value):
+                if value is not default and matches is not _accept and not matches(value):
                     raise ConfigurationError(f"{_title(function)}: {_fault(name, value, annotation)}")
             elif not takes_any_keyword:
                 choices = [name for name in parameters if name != "self"]
@@ -65,7 +65,7 @@ def checked(function: _Function) -> _Function:
                 ) from None
         for name, value in zip(names, arguments, strict=False):
             default, matches, annotation = parameters[name]
-            if value is not default and not matches(value):
+            if value is not default and matches is not _accept and not matches(value):
                 raise ConfigurationError(f"{_title(function)}: {_fault(name, value, annotation)}")
         return function(*arguments, **keywords)
 
@@ -78,22 +78,23 @@ def checks_keywords(function: _Function) -> _Function:
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     parameters = frozenset(names)
 
-    def check(keywords: Iterable[str]) -> None:
-        if not parameters.issuperset(keywords):
-            check_keywords(function.__name__, keywords, [name for name in names if name != "self"])
+    def refuse(keywords: Iterable[str]) -> None:
+        check_keywords(function.__name__, keywords, [name for name in names if name != "self"])
 
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def call_async(*arguments: Any, **keywords: Any) -> Any:
-            check(keywords)
+            if not parameters.issuperset(keywords):
+                refuse(keywords)
             return await function(*arguments, **keywords)
 
         return cast("_Function", call_async)
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        check(keywords)
+        if not parameters.issuperset(keywords):
+            refuse(keywords)
         return function(*arguments, **keywords)
 
     return cast("_Function", call)

@@ -10,7 +10,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
+    from functools import cached_property as lazy_attribute
     from typing import Any, AnyStr
+else:
+
+    class lazy_attribute:  # noqa: N801
+        """An attribute that is made when it is first used, unless it was set before.
+
+        What `functools.cached_property` does from Python 3.12 on: before, it holds a lock of all instances while it
+        makes the attribute of one.
+        """
+
+        def __init__(self, make):
+            self._make = make
+            self.__doc__ = make.__doc__
+
+        def __set_name__(self, owner, name):
+            self._name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            value = self._make(instance)
+            setattr(instance, self._name, value)  # `vars` would make every attribute of the instance slower to read
+            return value
 
 
 def lazy_exports(

@@ -5,7 +5,7 @@ so the object that is streamed, stored and sent back is the same one.
 """
 
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 
@@ -215,7 +215,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     @property
     def tool_calls(self) -> list[ToolCall]:
         """The calls in the content."""
-        return cast("list[ToolCall]", list(filter(_is_call, self.content)))  # asked for ten times in a turn
+        calls: Any = filter(_is_call, self.content)  # asked for ten times in a turn, so without a loop
+        return list(calls)
 
     @property
     def tool_results(self) -> list[ToolResult]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from heald.core.errors import InvalidRequest, MalformedResponse, ServerFault
 from heald.core.json import JsonObject, as_object, encode
+from heald.core.lazy import lazy_attribute
 from heald.core.messages import Block, File, Image, Message
 from heald.core.running_total import RunningTotal
 from heald.providers.model import Model
@@ -109,15 +110,16 @@ class UploadedFiles:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._limit = model.endpoint.quirks.upload_over
-        self._data = RunningTotal(_message_data)
         self._ids: dict[str, str] = {}  # by data
         self._replaced: dict[int, tuple[Message, Message]] = {}  # by the identity of the message, which is kept alive
 
     def wants_upload(self, messages: list[Message]) -> bool:
         """Whether the request would hold more data than the limit of the endpoint."""
-        if self._limit is None:
-            return False
-        return self._data.of(messages) > self._limit
+        return self._limit is not None and self._data.of(messages) > self._limit
+
+    @lazy_attribute
+    def _data(self) -> RunningTotal:
+        return RunningTotal(_message_data)
 
     async def upload(self, messages: Sequence[Message]) -> None:
         """Upload the large files of the messages, each once."""

@@ -6,11 +6,11 @@ wait need none: nothing could cancel them. Every call gets a result, also after 
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -79,11 +79,13 @@ class CallBatch:
 
     async def run(self) -> None:
         ready: list[tuple[RunningCall, PlannedCall]] = []
+        has_sequential = False  # and another call beside it
         for running in self._calls:
             planned = self._plan(running)
             if planned is not None:
                 ready.append((running, planned))
-        has_sequential = len(ready) > 1 and any(planned.tool.sequential for _, planned in ready)
+                has_sequential = has_sequential or planned.tool.sequential
+        has_sequential = has_sequential and len(ready) > 1
         for running, planned in ready:
             if access := self._batch_access(planned) if has_sequential else planned.access:
                 running.ticket = self._runtime.locks.ticket(access)
@@ -131,8 +133,8 @@ class CallBatch:
 
     def _run_now(self, running: RunningCall, planned: PlannedCall) -> ToolOutput:
         """Run the function of a call, which never waits."""
-        context = running.context
-        work = cast("Coroutine[Any, Any, Any]", self._runtime.run(planned, cast("ToolContext", context)))
+        context: Any = running.context  # None for a tool that ignores it
+        work: Any = self._runtime.run(planned, context)
         try:
             copy_context().run(work.send, None)  # a function that sets a variable sets its own
         except StopIteration as end:

@@ -99,7 +99,7 @@ class JsonSchema:
         """Return why a value is not checked, or None."""
         survey = self._survey
         if type(value) is dict and not survey.pattern_weight:  # most arguments are flat, which is quick to see
-            members = cast(JsonObject, value)
+            members: JsonObject = value  # pyright: ignore[reportUnknownVariableType]
             if (len(members) + 1) * survey.size <= MAX_WORK and _SCALARS.issuperset(map(type, members.values())):
                 return None
         nodes, characters, depth = measure_value(value)

@@ -102,7 +102,8 @@ class Registry:
         self._tools[name] = tool
         if stands:
             self._standing.add(name)
-        self._lay_over()
+        if self._offered is not self._tools:
+            self._lay_over()
         return tool
 
     def remove(self, name: str) -> None:

@@ -17,6 +17,7 @@ from heald.core.arguments import check_value
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
+from heald.core.lazy import lazy_attribute
 from heald.core.messages import Text, ToolCall, ToolDefinition, ToolResult, WholeResult
 from heald.tools.approvals import Approval, ApprovalQuestion, PendingApprovals, digest_of
 from heald.tools.asked_files import decide_asked_file, find_asked_file
@@ -46,7 +47,7 @@ from heald.tools.whole_results import SHORT, WholeResults, first_page, read_resu
 from heald.tools.workspace.base import Workspace
 from heald.tools.workspace.memory import MemoryWorkspace
 from heald.tools.workspace.paths import PathFault
-from heald.tools.workspace_secrets import environment_mask, secrets_of
+from heald.tools.workspace_secrets import WorkspaceSecrets, environment_mask, secrets_of
 
 MAX_OUTPUT = 60_000
 """Maximum characters of a result that are sent to the model at once."""
@@ -155,22 +156,48 @@ class ToolRuntime:
         self.workspace: Workspace = workspace if workspace is not None else MemoryWorkspace()
         self.permissions = permissions or Permissions()
         self.approvals = approvals or PendingApprovals()
-        self.client_calls = client_calls or PendingClientCalls()
-        """Calls that wait for a client."""
+        if client_calls is not None:
+            self.client_calls = client_calls
         self.client_tool_timeout = client_tool_timeout
-        self._secrets = secrets_of(self.workspace)
         self.text_calls = TextCallTrust()
         self.needs_text_calls: Callable[[], bool] = lambda: False
         """Whether the model is known to write its calls as text."""
-        self.whole_results = WholeResults()
-        self.session_objects = SessionObjects()
-        self.locks = locks or Locks()
-        self.timer = DeadlineTimer()
+        if locks is not None:
+            self.locks = locks
         self.timeout = timeout
         self.max_output = max_output
         """The most characters of a result that the model gets at once."""
         self.concurrency = concurrency
         self._wrap(middleware, cache)
+
+    # --- the parts that only some exchanges need ---------------------------------------------------------------------
+
+    @lazy_attribute
+    def client_calls(self) -> PendingClientCalls:
+        """Calls that wait for a client."""
+        return PendingClientCalls()
+
+    @lazy_attribute
+    def whole_results(self) -> WholeResults:
+        return WholeResults()
+
+    @lazy_attribute
+    def session_objects(self) -> SessionObjects:
+        return SessionObjects()
+
+    @lazy_attribute
+    def locks(self) -> Locks:
+        return Locks()
+
+    @lazy_attribute
+    def timer(self) -> DeadlineTimer:
+        return DeadlineTimer()
+
+    @lazy_attribute
+    def _secrets(self) -> WorkspaceSecrets:
+        return secrets_of(self.workspace)
+
+    # --- the tools ---------------------------------------------------------------------------------------------------
 
     def _wrap(self, middleware: Sequence[Middleware], cache: ResultCache | None) -> None:
         self.middleware = middleware
@@ -256,8 +283,6 @@ class ToolRuntime:
 
     def check_rules(self, *, may_grow: bool) -> None:
         """Raise ConfigurationError for a permission rule that no tool can match. With `may_grow` more tools come."""
-        if not self.permissions.rules:
-            return
         from heald.tools.rule_names import find_idle_rules
 
         names = [*(tool.name for tool in self.registry), *self.further_names]
@@ -325,17 +350,14 @@ class ToolRuntime:
 
     def decide(self, planned: PlannedCall) -> Decision:
         """Return the decision of the permission rules and mode on a call."""
-        decision = self._decide_by_rules(planned)
-        if not self._is_doubtful(planned):
+        decision = self.permissions.decide(planned.tool, planned.arguments, self._real)
+        if decision.verdict == "allow" and planned.tool.effect == "write" and not self.workspace.is_project:
+            asked = find_asked_file(planned, self.permissions.rules, self._real)
+            if asked is not None:
+                decision = decide_asked_file(asked, attended=self._is_attended)
+        if planned.call.form is None or not self._is_doubtful(planned):
             return decision
         return self.text_calls.judge(decision, attended=self._is_attended and self.approvals.can_be_answered())
-
-    def _decide_by_rules(self, planned: PlannedCall) -> Decision:
-        decision = self.permissions.decide(planned.tool, planned.arguments, self._real)
-        if decision.verdict != "allow" or planned.tool.effect != "write" or self.workspace.is_project:
-            return decision
-        asked = find_asked_file(planned, self.permissions.rules, self._real)
-        return decision if asked is None else decide_asked_file(asked, attended=self._is_attended)
 
     @property
     def _is_attended(self) -> bool:

@@ -47,5 +47,6 @@ def _join(first: Any, texts: list[str]) -> list[Payload]:
     if len(texts) == 1:
         return [first]
     whole = "".join(texts)
-    pieces = [whole] if len(whole) <= MAX_DELTA else split_delta(whole)
-    return [type(first)(first.index, first.block, piece) for piece in pieces]
+    if len(whole) <= MAX_DELTA:
+        return [type(first)(first.index, first.block, whole)]
+    return [type(first)(first.index, first.block, piece) for piece in split_delta(whole)]

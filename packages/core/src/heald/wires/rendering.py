@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from heald.core.json import JsonObject, encode
+from heald.core.lazy import lazy_attribute
 from heald.core.messages import File, Image, Message, user_message
 from heald.core.recent_results import RecentResults
 from heald.core.running_total import RunningTotal
@@ -28,8 +29,6 @@ class RenderCache:
         """What the form of the items depends on, beside the messages and the model."""
         self.source: list[Message] = []
         self.items: list[JsonObject] = []
-        self.file_ids = RunningTotal(_count_file_ids)
-        """Counts the uploaded files that messages name."""
         self.encoded: list[Any] = []
         """The items as bytes, without the last few: a wire may still add to those."""
         self.settings: tuple[Settings, Settings] | None = None
@@ -38,6 +37,11 @@ class RenderCache:
         """The fields of the last request beside the conversation, as bytes."""
         self.frame_of: tuple[object, ...] = ()
         """All that these fields depend on."""
+
+    @lazy_attribute
+    def file_ids(self) -> RunningTotal:
+        """Counts the uploaded files that messages name."""
+        return RunningTotal(_count_file_ids)
 
     def encode_stable(self) -> None:
         for item in self.items[len(self.encoded) : -_STILL_OPEN]:
