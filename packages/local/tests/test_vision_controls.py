@@ -102,6 +102,14 @@ def test_lines_of_code_in_a_box_are_preformatted() -> None:
         assert "\n\ngreet()" in plain, stack
 
 
+def test_lines_of_code_that_are_too_long_do_not_widen_the_page() -> None:
+    rows = [_code(98, 138, "def greet():"), _code(98, 160.6, "    return 1"), _code(98, 183.2, "greet()")]
+    page = arrange(seen(text(80, 40, "How it is called", 30, 700), box(80, 120, 600, 140, "#0f172a", radius=8), *rows))
+    assert "pre { overflow-x: auto; }" in str(write_files(page)["index.html"])
+    tailwind = str(write_files(page, "html_tailwind")["index.html"])
+    assert all("overflow-x-auto" in opened for opened in re.findall(r"<pre[^>]*>", tailwind))
+
+
 def test_slanted_words_in_code_are_the_only_slanted_ones() -> None:
     slanted = _code(98, 160.6, "# a remark")
     slanted = replace(slanted, style=replace(slanted.style, italic=True))

@@ -76,6 +76,30 @@ def test_words_that_are_longer_than_the_screen_break() -> None:
     assert "max-lg:[overflow-wrap:anywhere]" in _css(_buttons(), "html_tailwind")
 
 
+def test_no_word_breaks_where_the_page_is_as_wide_as_its_picture() -> None:
+    """A word that is a pixel wider than its box would else have its last letter below it, and move all that follows."""
+    css = _css(_buttons())
+    assert "body { overflow-wrap: normal; }" in css.partition("@media (min-width: 1280px)")[2].partition("@media")[0]
+    assert "page:[overflow-wrap:normal]" in _css(_buttons(1100), "html_tailwind")
+
+
+def test_a_line_beside_words_is_shorter_in_a_narrower_window() -> None:
+    """It kept its width between the break and the page's own width, and reached beyond the edge."""
+    words = text(20, 46, "Northwind Journal", 18), text(200, 46, "Ideas", 14), text(20, 120, "Behind the sea", 28)
+    css = _css(seen(*words, box(475, 40, 780, 1, "#c0c0c0")))
+    rule = next(line for line in css.splitlines() if "height: 1px" in line)
+    assert "width: 780px" in rule
+    assert "flex: 0 1 auto" in rule
+
+
+def test_a_line_that_the_edge_of_the_page_cuts_does_not_widen_it() -> None:
+    cut, whole = text(925, 46, "A headline that runs beyond the edge of the page"), text(20, 46, "Headlines")
+    css = _css(seen(cut, whole, text(20, 120, "Words that are read in the evening.")))
+    assert 1270 < cut.rect.right < 1280
+    assert css.count("overflow-x: clip") == 1
+    assert "min-width: 0" in next(line for line in css.splitlines() if "overflow-x: clip" in line)
+
+
 def _paragraph(*spacings: float) -> TextElement:
     """A paragraph whose lines have letters of different spacing, as lines seem to that hold two spaces in a row."""
     lines = [text(80, 100 + 21 * at, "A machine for thick leather", 18).lines[0] for at in range(len(spacings))]

@@ -62,6 +62,7 @@ _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where tha
 _SHRUNK = 0.6  # of its width, to which a column shrinks before it wraps
 _LIST_STYLES = {"bullets": "disc", "numbers": "decimal"}
 _ROOM = 2.0  # pixels that a column of text gets more than its longest line
+_CUT = 0.04  # of the width of a line that ends at the edge of the page, by which it may be longer than it seems
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
 
@@ -72,6 +73,8 @@ def lay_out(
     sheet, slim = place if place is not None else Declarations(), narrow if narrow is not None else Declarations()
     if part.kind == "text" and part.text is not None:
         room = frame.right - (frame.left if "text-align" in sheet else max(part.rect.x, frame.left))
+        if len(part.text.lines) == 1 and part.rect.right + _CUT * part.rect.w > frame.width:
+            sheet["min-width"], sheet["overflow-x"] = "0", "clip"  # the picture shows nothing beyond its edge either
         return text_node(part, part.text, frame.family, sheet, slim, room)
     if part.kind == "picture" and part.picture is not None:
         return picture_node(part, sheet, slim)
@@ -313,6 +316,8 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         return lay_out(child, room, place, slim)
     if child.kind == "rule" and rect.h > max(rect.w, SMALL):
         slim.medium["display"] = "none"  # it stands between columns, which stack
+    elif child.kind == "rule" and rect.w > SMALL:
+        place["flex"] = "0 1 auto"  # in a narrower window it is shorter, as the words beside it have their width
     if is_line_of_words(child):
         place["flex-wrap"] = "nowrap" if is_firm else "wrap"
         slim["flex-wrap"] = "wrap"

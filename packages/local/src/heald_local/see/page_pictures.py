@@ -1,7 +1,7 @@
 """Cuts out what no box and no text of a page explains: pictures, icons and text that was not read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from heald_local.see.pictures import cut_out, faint_edges, picture_kind
 from heald_local.see.screenshot import Screenshot
 from heald_local.see.seams import is_worth_keeping, mark_corners, mark_rects, mark_shadows
 from heald_pictures.colours import hex_colour
-from heald_pictures.elements import Box, PictureElement, PictureKind, TextElement
+from heald_pictures.elements import Box, PictureElement, PictureKind, TextElement, TextLine
 from heald_pictures.rect import Rect
 from heald_pictures.regions import Mask, Pixels
 
 TEXT_ROOM = 2.5  # pixels around text that its smooth edge lies on
+UNDERLINE_ROOM = 0.12  # ems below the baseline that an underline reaches: of large letters it is thick
 PICTURE_ROOM = 2  # the same around pictures and text that was not read
 PANEL_EDGE = 3  # pixels at the edge of a panel that belong to the picture around it
 DASH_ROOM, DASH_EDGE = 1, 4  # pixels around and within the sides of a box with a dashed border that belong to it
@@ -50,7 +51,7 @@ def cut_pictures(
 ) -> PagePictures:
     """Cut out what no box and no text explains; `clear` pictures are known, dashed borders become boxes."""
     height, width = shot.pixels.shape[:2]
-    lines = [line.ink for text in texts for line in text.lines]
+    lines = [_with_underline(line) for text in texts for line in text.lines]
     photos = [patch.rect for patch in clear]
     unread_places = join_rows(_find_unread(shot, page, boxes, lines, photos, unread, panels))
     differs = _mark_unexplained(shot, page, boxes, lines, photos, unread_places, panels)
@@ -73,6 +74,13 @@ def cut_pictures(
     cuts = [cut_out(shot.fine, shot.ratio, rect, kind, number + 1) for number, (rect, kind) in enumerate(places)]
     pictures = [picture if is_on_panel(picture.rect, panels) else inpaint_panels(picture, panels) for picture in cuts]
     return PagePictures(pictures, dashed, rules, _unread_notes(len(unread_lines)))
+
+
+def _with_underline(line: TextLine) -> Rect:
+    """Return the place of a line's ink with its underline, which is no ink."""
+    ink = line.ink
+    below = line.baseline + UNDERLINE_ROOM * line.style.size - ink.bottom if line.style.underline else 0.0
+    return replace(ink, h=ink.h + max(below, 0.0))
 
 
 def _as_rule(pixels: Pixels, rect: Rect) -> Box | None:

@@ -27,7 +27,10 @@ _BASE = (
     "button { font: inherit; text-align: start; border: 0; }",
     "::placeholder { color: inherit; opacity: 1; }",
 )
-_CODE = ("pre, code { margin: 0; font: inherit; color: inherit; white-space: pre-wrap; }",)
+_CODE = (
+    "pre, code { margin: 0; font: inherit; color: inherit; white-space: pre-wrap; }",
+    "pre { overflow-x: auto; }",
+)
 _TABLE = (
     "table { border-spacing: 0; table-layout: fixed; }",
     "th, td { padding: 0; text-align: start; font-weight: inherit; }",
@@ -46,6 +49,7 @@ _LAYOUTS: dict[str, Levels] = {
 """Layouts that have a class; the first that fits is chosen."""
 _BOXES = frozenset({"div", "ul", "ol", "li", "span", "figure", "section", "article", "nav", "form", "aside"})
 _WHOLE = "img, svg { max-width: none; }"
+_WHOLE_WORDS = "body { overflow-wrap: normal; }"
 _LONG_WORDS: tuple[tuple[str, Style], ...] = (("body", (("overflow-wrap", "anywhere"),)),)
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
 ONE_ROW, ROWS = ("flex-wrap", "nowrap"), ("flex-wrap", "wrap")
@@ -323,7 +327,8 @@ class _SheetWriter:
         extra = (*(_TABLE if self._tags["table"] else ()), *(_CODE if self._tags["pre"] else ()))
         lines = [tokens.rule, *_BASE, *extra, _written("body", outer, tokens)]
         lines += [_written(name, levels[0], tokens) for name, levels in self._rules if levels[0]]
-        whole = [_WHOLE, *([f"{', '.join(self._unwrapped)} {{ white-space: nowrap; }}"] if self._unwrapped else [])]
+        whole = [_WHOLE, _WHOLE_WORDS]
+        whole += [f"{', '.join(self._unwrapped)} {{ white-space: nowrap; }}"] if self._unwrapped else []
         whole += [f"{', '.join(self._rows)} {{ flex-wrap: nowrap; }}"] if self._rows else []
         whole += [f"{', '.join(self._firm)} {{ flex-shrink: 0; }}"] if self._firm else []
         whole += ["pre, code { white-space: pre; }"] if self._tags["pre"] else []

@@ -99,7 +99,7 @@ def classes(node: Node, width: int) -> str:
     if node.tag == "textarea":
         extra.append("leading-[normal]")
     if node.tag == "pre":
-        extra += ["whitespace-pre-wrap", f"min-[{width}px]:whitespace-pre"]
+        extra += ["overflow-x-auto", "whitespace-pre-wrap", f"min-[{width}px]:whitespace-pre"]
     medium = [MEDIUM + word for word in utilities(node.medium)]
     return " ".join([*utilities(style), *medium, *(NARROW + word for word in utilities(narrow)), *extra])
 
@@ -124,6 +124,7 @@ def page_classes(page: Page) -> str:
             *utilities(page.style),
             f"{MEDIUM}[&_*]:max-w-full",
             f"{MEDIUM}[overflow-wrap:anywhere]",
+            f"min-[{page.width}px]:[overflow-wrap:normal]",
         ]
     )
 
