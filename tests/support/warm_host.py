@@ -15,6 +15,7 @@ import socket
 import sys
 from types import ModuleType
 
+from forked_end import end_process, exit_status
 from heald_cli.main import main as heald_main
 
 PIECE = 1 << 16
@@ -51,7 +52,7 @@ def run_code(code: str) -> int:
 
 
 def start_command(orders: socket.socket, exits: dict[int, int]) -> bool:
-    """Fork for the next order. The command ends as any process of Python does. False: there are no more orders."""
+    """Fork for the next order. False: there are no more orders."""
     message, descriptors, *_ = socket.recv_fds(orders, PIECE, 4)
     if not message:
         return False
@@ -63,7 +64,11 @@ def start_command(orders: socket.socket, exits: dict[int, int]) -> bool:
         orders.close()
         for descriptor in (exit_pipe, *exits.values()):
             os.close(descriptor)
-        raise SystemExit(run_command(message, streams))
+        try:
+            code = run_command(message, streams)
+        except SystemExit as ended:
+            code = exit_status(ended)
+        raise SystemExit(end_process(code))
     for descriptor in streams:
         os.close(descriptor)
     exits[pid] = exit_pipe
