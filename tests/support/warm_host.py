@@ -2,9 +2,11 @@
 
 Its standard input is a socket. Each line is one order, `{"words": …, "folder": …, "environment": …}`, with the four
 descriptors that the command gets: its standard input, output and error, and the pipe for its exit code. The answer is
-the command's process id. With `"code"` in the order, Python runs that in place of the command.
+the command's process id. With `"code"` in the order, Python runs that in place of the command; with `"terminal": true`
+its standard input becomes its controlling terminal.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -13,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+import termios
 from types import ModuleType
 
 from forked_end import end_process, exit_status
@@ -30,6 +33,9 @@ def run_command(message: bytes, streams: list[int]) -> int:
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if order.get("terminal"):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
