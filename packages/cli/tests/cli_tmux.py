@@ -27,12 +27,13 @@ _numbers = itertools.count()
 class Tmux:
     """`heald …` in a terminal of 100 columns and 30 rows. It does not outlive the block.
 
-    The program is forked from one that has loaded the commands; `cold`: it starts as a person starts it."""
+    The program is forked from one that has loaded the commands."""
 
-    def __init__(self, folder: Path, *words: str, cold: bool = False, **env: str) -> None:
+    is_forked = True
+
+    def __init__(self, folder: Path, *words: str, **env: str) -> None:
         self._socket = str(folder / f"tmux{next(_numbers)}")  # a server that is ending still has its own
         self._words = words
-        self._cold = cold
         self._pid = 0
         """The program, where it was forked."""
         self._folder = folder
@@ -45,11 +46,11 @@ class Tmux:
         self._env = variables
 
     async def __aenter__(self) -> "Tmux":
-        if self._cold or not is_python_the_same(self._env):
+        if self.is_forked and is_python_the_same(self._env):
+            await self._start_warm()
+        else:
             command = shlex.join([sys.executable, "-m", "heald_cli.main", *self._words])
             self._open_terminal(f"{command}; echo status $?; exec cat")
-        else:
-            await self._start_warm()
         return self
 
     def _open_terminal(self, command: str) -> str:
@@ -155,3 +156,9 @@ class Tmux:
         )
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
+
+
+class ColdTmux(Tmux):
+    """The program starts as a person starts it."""
+
+    is_forked = False
