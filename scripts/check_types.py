@@ -22,7 +22,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import distributions, version
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, cast
 
@@ -89,10 +90,17 @@ class Project:
         return hashlib.sha256(f"{path.relative_to(self.root).as_posix()}\0".encode() + content).digest()
 
     def _environment(self) -> bytes:
-        installed = sorted(f"{dist.name} {dist.version}" for dist in distributions() if "heald" not in dist.name)
         forced = os.environ.get("PYRIGHT_PYTHON_FORCE_VERSION", "")
-        facts = [self.settings, installed, version("pyright"), version("pyrefly"), forced, sys.version_info[:2]]
+        facts = [self.settings, installed_versions(), forced, sys.version_info[:2]]
         return json.dumps(facts, sort_keys=True).encode()
+
+
+@cache
+def installed_versions() -> list[str]:
+    """The distributions that are installed, the two checkers among them. To read their metadata takes most of a check
+    in which nothing has changed."""
+    described = (dist.metadata for dist in distributions())
+    return sorted(f"{about['Name']} {about['Version']}" for about in described if "heald" not in about["Name"])
 
 
 # --- imports ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ LOADED = (
     *(f"heald_cli.commands.{name}" for name in ("run", "key", "mcp", "doctor", "trust", "models", "sessions")),
     *("heald_cli.chat", "heald_studio.commands.eval"),
     *("heald.providers.session", "heald.sessions.session", "heald.tools.mcp", "heald_cli.mcp_input"),
+    *("heald_cli.attempts.command", "heald_cli.chat.console", "heald_cli.chat.session", "heald_cli.repository.map"),
+    *("heald.tools.memory.tools", "heald.tools.shell.tools", "heald.wires.decoder", "rich.markdown"),
 )
 """What the process has loaded that others are forked from."""
 

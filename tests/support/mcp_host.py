@@ -17,7 +17,7 @@ FOLDER = ROOT / "packages" / "core" / "tests" / "tools" / "mcp"
 def fork_host() -> str:
     """Start the host that forks servers, one for all tests of a process. Returns the address of its socket."""
     path = str(Path(tempfile.mkdtemp(prefix="heald-mcp-")) / "socket")
-    command = [sys.executable, str(FOLDER / "mcp_fork.py"), "host", path]
+    command = [sys.executable, str(FOLDER / "mcp_fork.py"), "host", path, str(Path(__file__).parent)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"

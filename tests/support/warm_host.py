@@ -2,9 +2,11 @@
 
 Its standard input is a socket. Each line is one order, `{"words": …, "folder": …, "environment": …}`, with the four
 descriptors that the command gets: its standard input, output and error, and the pipe for its exit code. The answer is
-the command's process id. With `"code"` in the order, Python runs that in place of the command.
+the command's process id. With `"code"` in the order, Python runs that in place of the command; with `"terminal": true`
+its standard input becomes its controlling terminal.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -13,8 +15,10 @@ import selectors
 import signal
 import socket
 import sys
+import termios
 from types import ModuleType
 
+from forked_end import end_process, exit_status
 from heald_cli.main import main as heald_main
 
 PIECE = 1 << 16
@@ -29,6 +33,9 @@ def run_command(message: bytes, streams: list[int]) -> int:
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if order.get("terminal"):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
@@ -51,7 +58,7 @@ def run_code(code: str) -> int:
 
 
 def start_command(orders: socket.socket, exits: dict[int, int]) -> bool:
-    """Fork for the next order. The command ends as any process of Python does. False: there are no more orders."""
+    """Fork for the next order. False: there are no more orders."""
     message, descriptors, *_ = socket.recv_fds(orders, PIECE, 4)
     if not message:
         return False
@@ -63,7 +70,11 @@ def start_command(orders: socket.socket, exits: dict[int, int]) -> bool:
         orders.close()
         for descriptor in (exit_pipe, *exits.values()):
             os.close(descriptor)
-        raise SystemExit(run_command(message, streams))
+        try:
+            code = run_command(message, streams)
+        except SystemExit as ended:
+            code = exit_status(ended)
+        raise SystemExit(end_process(code))
     for descriptor in streams:
         os.close(descriptor)
     exits[pid] = exit_pipe

@@ -1,7 +1,9 @@
 """A terminal for tests: tmux, which shows what a person would see."""
 
 import asyncio
+import errno
 import itertools
+import json
 import os
 import shlex
 import shutil
@@ -13,31 +15,77 @@ from types import TracebackType
 
 import pytest
 
+from cli_bench import LOADED
+from warm_process import is_python_the_same, warm_host
+
+PANE_PROGRAM = Path(__file__).with_name("pane_program.py")
 NEEDS_TMUX = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed (apt install tmux)")
 
 _numbers = itertools.count()
 
 
 class Tmux:
-    """`heald …` in a terminal of 100 columns and 30 rows. It does not outlive the block."""
+    """`heald …` in a terminal of 100 columns and 30 rows. It does not outlive the block.
+
+    The program is forked from one that has loaded the commands."""
+
+    is_forked = True
 
     def __init__(self, folder: Path, *words: str, **env: str) -> None:
         self._socket = str(folder / f"tmux{next(_numbers)}")  # a server that is ending still has its own
         self._words = words
+        self._pid = 0
+        """The program, where it was forked."""
         self._folder = folder
         self._lines = 2000
         variables = {"TERM": "xterm-256color", "HOME": str(folder), **env}
-        for name in ("PATH", "PYTHONPATH", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "PYTHONDONTWRITEBYTECODE"):
-            if name in os.environ:
+        for name in os.environ:
+            if name in ("PATH", "XDG_CONFIG_HOME", "LANG", "LC_ALL") or name.startswith("PYTHON"):
                 variables.setdefault(name, os.environ[name])
         variables["LC_ALL"] = "C.UTF-8"
         self._env = variables
 
     async def __aenter__(self) -> "Tmux":
-        command = shlex.join([sys.executable, "-m", "heald_cli.main", *self._words])
-        script = f"{command}; echo status $?; exec cat"
-        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "-c", str(Path.cwd()), script)
+        if self.is_forked and is_python_the_same(self._env):
+            await self._start_warm()
+        else:
+            command = shlex.join([sys.executable, "-m", "heald_cli.main", *self._words])
+            self._open_terminal(f"{command}; echo status $?; exec cat")
         return self
+
+    def _open_terminal(self, command: str) -> str:
+        """Open the terminal with what runs in it. Returns its path."""
+        size, folder = ("-x", "100", "-y", "30"), str(Path.cwd())
+        words = ("-d", *size, "-c", folder, "-P", "-F", "#{pane_tty}", command)
+        return self._tmux("-f", "/dev/null", "new-session", *words).strip()
+
+    async def _start_warm(self) -> None:
+        shared = f"{self._socket}-program"
+        os.mkdir(shared)
+        os.mkfifo(f"{shared}/code")
+        path = self._open_terminal(shlex.join(["exec", sys.executable, "-I", "-S", str(PANE_PROGRAM), shared]))
+        code = await self._open_pipe(f"{shared}/code")
+        terminal = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        try:
+            variables = json.loads(await asyncio.to_thread(Path(shared, "variables").read_text))
+            what = {"words": self._words, "terminal": True}
+            streams = [terminal, terminal, terminal, code]
+            host = warm_host(*LOADED, strict=True)
+            self._pid = await asyncio.to_thread(host.start, what, Path.cwd(), variables, streams)
+        finally:
+            os.close(terminal)
+            os.close(code)
+
+    async def _open_pipe(self, path: str) -> int:
+        """Wait until the terminal was given up: its other end is open then."""
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+                except OSError as error:
+                    if error.errno != errno.ENXIO:
+                        raise
+                await asyncio.sleep(0.01)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
@@ -71,6 +119,9 @@ class Tmux:
 
     def kill_program(self, number: signal.Signals = signal.SIGKILL) -> None:
         """Send the program a signal; else end it at once, as `kill -9` does. The terminal stays."""
+        if self._pid:
+            os.kill(self._pid, number)
+            return
         shell = self._tmux("list-panes", "-F", "#{pane_pid}").strip()
         for child in Path(f"/proc/{shell}/task/{shell}/children").read_text().split():
             os.kill(int(child), number)
@@ -105,3 +156,9 @@ class Tmux:
         )
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
+
+
+class ColdTmux(Tmux):
+    """The program starts as a person starts it."""
+
+    is_forked = False

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from cli_tmux import NEEDS_TMUX, Tmux
+from cli_tmux import NEEDS_TMUX, ColdTmux
 
 from cli_pages import here
 from heald.testing.server import ScriptedServer
@@ -27,7 +27,7 @@ async def test_a_request_that_is_typed_while_servers_start_is_sent(tmp_path: Pat
     async with ScriptedServer(lambda _: wire_reply("chat", text="Hello too.")) as server:
         place = ["--model", "m", "--base-url", f"{server.url}/v1", "--data", str(tmp_path / "data")]
         words = ["chat", *place, "--mcp", f"slow={sys.executable} slow.py"]
-        async with Tmux(tmp_path, *words) as terminal:
+        async with ColdTmux(tmp_path, *words) as terminal:
             await terminal.shows("starting MCP server slow …")
             await terminal.enter("Hello")
             here("go").touch()

@@ -1,9 +1,11 @@
 """Starts a server of the tests at once: it is forked from a host that has loaded the protocol's package.
 
-`mcp_fork.py host SOCKET` is the host; it ends with its standard input. `mcp_fork.py SOCKET SCRIPT WORDS…` is what a
-client starts in place of the script: it hands its streams over, and ends with the server, or the server with it.
+`mcp_fork.py host SOCKET SUPPORT` is the host; it ends with its standard input, and finds `forked_end` in SUPPORT.
+`mcp_fork.py SOCKET SCRIPT WORDS…` is what a client starts in place of the script: it hands its streams over, and ends
+with the server, or the server with it.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -12,17 +14,24 @@ import signal
 import socket
 import sys
 
+LOADED = ("mcp.server.mcpserver", "anyio._backends._asyncio", "forked_end", "rich.logging", "runpy")
+
 
 def run_server(connection: socket.socket) -> None:
     """Be the server of one connection's order."""
     message, streams, *_ = socket.recv_fds(connection, 1 << 20, 3)
     order = json.loads(message)
+    end, held_by_server = os.pipe()
     pid = os.fork()
     if pid:
-        guard(connection, pid)
-        return
+        os.close(held_by_server)
+        guard(connection, pid, end)
+        os._exit(0)
     import runpy
 
+    from forked_end import end_process, exit_status
+
+    os.close(end)
     connection.close()
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
@@ -33,23 +42,28 @@ def run_server(connection: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(order["environment"])
     sys.argv = order["words"]
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    code = 0
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as ended:
+        code = exit_status(ended)
+    sys.exit(end_process(code))
 
 
-def guard(connection: socket.socket, pid: int) -> None:
-    """Report the server's end; end it when its client has gone."""
-    ended, status = 0, 0
-    while not ended:
-        if select.select([connection], [], [], 0.02)[0]:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            return
-        ended, status = os.waitpid(pid, os.WNOHANG)
-    connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+def guard(connection: socket.socket, pid: int, end: int) -> None:
+    """Report the server's end; end it when its client has gone. `end` is readable when the server has ended."""
+    if connection in select.select([connection, end], [], [])[0]:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return
+    connection.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
 
 
-def host(path: str) -> None:
-    importlib.import_module("mcp.server.mcpserver")
+def host(path: str, support: str) -> None:
+    sys.path.append(support)
+    for name in LOADED:
+        importlib.import_module(name)
+    gc.freeze()  # what is loaded stays shared with the servers
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -75,6 +89,6 @@ def launch(path: str, words: list[str]) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1] == "host":
-        host(sys.argv[2])
+        host(*sys.argv[2:])
     else:
         sys.exit(launch(sys.argv[1], sys.argv[2:]))
