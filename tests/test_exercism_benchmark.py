@@ -139,3 +139,23 @@ def test_the_lists_are_disjoint() -> None:
     assert len(development) == 47
     assert len(measured) == 80
     assert not development & measured
+    assert set(LISTS["widened"]) > set(LISTS["redrawn"]) > measured
+    assert not development & set(LISTS["widened"])
+    assert not set(LISTS["widened"][:19]) & set(LISTS["redrawn"])  # no run had used them
+
+
+def test_a_concept_exercise_is_read_without_its_lesson(tmp_path: Path) -> None:
+    from benchmarks.exercism.exercise import Exercise
+
+    folder = tmp_path / "exercises" / "concept" / "lasagna"
+    (folder / ".docs").mkdir(parents=True)
+    (folder / ".meta").mkdir()
+    (folder / ".meta" / "config.json").write_text('{"files": {"solution": ["a.py"], "test": ["a_test.py"]}}')
+    (folder / ".meta" / "exemplar.py").write_text("def f(): return 1")
+    (folder / ".docs" / "introduction.md").write_text("A lesson.")
+    (folder / ".docs" / "instructions.md").write_text("Write f.")
+
+    exercise = Exercise.read(tmp_path, "lasagna")
+
+    assert exercise.request.startswith("Write f.")
+    assert exercise.reference.read_text() == "def f(): return 1"

@@ -45,7 +45,7 @@ def _check_references(exercises: Sequence[Exercise], jobs: int) -> None:
 
     def passes(exercise: Exercise) -> bool:
         with tempfile.TemporaryDirectory() as name:
-            (Path(name) / exercise.solution_files[0]).write_bytes((exercise.folder / ".meta/example.py").read_bytes())
+            (Path(name) / exercise.solution_files[0]).write_bytes(exercise.reference.read_bytes())
             return exercise.test(Path(name)).passed
 
     with ThreadPoolExecutor(jobs) as pool:

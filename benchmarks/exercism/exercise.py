@@ -51,22 +51,31 @@ class Exercise:
 
     @classmethod
     def read(cls, checkout: Path, slug: str) -> "Exercise":
-        folder = checkout / "exercises" / "practice" / slug
-        if not folder.is_dir():
+        kinds = [checkout / "exercises" / kind / slug for kind in ("practice", "concept")]
+        folder = next((folder for folder in kinds if folder.is_dir()), None)
+        if folder is None:
             raise SystemExit(f"{checkout} has no exercise {slug}; give a checkout of github.com/exercism/python.")
         files = json.loads((folder / ".meta" / "config.json").read_text("utf-8"))["files"]
         return cls(slug, folder, tuple(files["solution"]), tuple(files["test"]))
 
     @property
     def request(self) -> str:
-        """The instructions as the site shows them, and what is expected of the files."""
-        names = ("introduction.md", "instructions.md", "instructions.append.md")
+        """The instructions as the site shows them, and what is expected of the files. The introduction of a concept
+        exercise is a lesson about the language, up to four times as long, and is left out."""
+        names = ["introduction.md", "instructions.md", "instructions.append.md"]
+        names = names[1:] if self.folder.parent.name == "concept" else names
         pages = [self.folder / ".docs" / name for name in names]
         text = "\n".join(page.read_text("utf-8").strip() + "\n" for page in pages if page.is_file())
         return _REQUEST.format(instructions=text.strip(), files=self._file_list)
 
     def second_request(self, output: str) -> str:
         return _SECOND_REQUEST.format(output=output, files=self._file_list)
+
+    @property
+    def reference(self) -> Path:
+        """The solution that the exercise comes with."""
+        names = ("example.py", "exemplar.py")
+        return next(path for name in names if (path := self.folder / ".meta" / name).is_file())
 
     @property
     def _file_list(self) -> str:

@@ -6,7 +6,9 @@ parsing may be changed after looking at them. The 80 between them are measured, 
 cut short is a sample too.
 
 The track has no more of them. `redrawn` is therefore drawn by a second seed: first the deprecated exercises, which no
-run had used, then the measured ones in another order.
+run had used, then the measured ones in another order. `widened` is drawn by a third one: first the concept exercises,
+which no run had used, then those of `redrawn` in another order; two concept exercises need a further file and are left
+out.
 """
 
 import json
@@ -15,6 +17,7 @@ from pathlib import Path
 
 SEED = 20261117
 SECOND_SEED = 20261119
+THIRD_SEED = 20261120
 _PASSING_STUBS = ("ledger", "markdown")
 _DEVELOPMENT = """
 state-of-tic-tac-toe clock allergies dot-dsl diamond dnd-character hangman go-counting word-count hello-world
@@ -39,16 +42,26 @@ leap flower-field difference-of-squares isbn-verifier yacht food-chain
 _DEPRECATED = """
 accumulate beer-song binary diffie-hellman error-handling hexadecimal minesweeper octal point-mutations strain trinary
 """
+_CONCEPTS = """
+black-jack card-games chaitanas-colossal-coaster currency-exchange electric-bill ellens-alien-game
+ghost-gobble-arcade-game guidos-gorgeous-lasagna inventory-management little-sisters-essay little-sisters-vocab
+locomotive-engineer log-levels making-the-grade meltdown-mitigation plane-tickets
+pretty-leaflet restaurant-rozalynn tisbury-treasure-hunt
+"""
 
 
-def _redraw() -> tuple[str, ...]:
-    """Return the deprecated exercises and then the measured ones, each in the order of the second seed."""
-    order = random.Random(SECOND_SEED)
-    parts = [text.split() for text in (_DEPRECATED, _MEASURED)]
-    return tuple(slug for part in parts for slug in order.sample(part, len(part)))
+def _redraw(seed: int, *parts: str) -> tuple[str, ...]:
+    """Return the exercises of each part in the order of a seed, the first part first."""
+    order = random.Random(seed)
+    return tuple(slug for part in parts for slug in order.sample(part.split(), len(part.split())))
 
 
-LISTS = {"development": tuple(_DEVELOPMENT.split()), "measured": tuple(_MEASURED.split()), "redrawn": _redraw()}
+LISTS = {
+    "development": tuple(_DEVELOPMENT.split()),
+    "measured": tuple(_MEASURED.split()),
+    "redrawn": _redraw(SECOND_SEED, _DEPRECATED, _MEASURED),
+    "widened": _redraw(THIRD_SEED, _CONCEPTS, f"{_DEPRECATED} {_MEASURED}"),
+}
 
 
 def draw(checkout: Path) -> dict[str, tuple[str, ...]]:

@@ -53,6 +53,7 @@ def request_of(folder: Path, code: str, request: str = "These tests failed. Fix 
     return f"{report_of(code)}\n\n---\n\n{request}"
 
 
+FUNCTIONS = "\n\n".join(f"def shift{number}(hour):\n    return (hour + {number}) % 24\n" for number in range(3))
 LONG = WRONG.replace(
     "        return self.hour\n", "        for _ in range(3):\n            hours += 0\n        return self.hour\n"
 )
@@ -201,3 +202,50 @@ async def test_code_is_checked_once(tmp_path: Path, code: str, reminder: str) ->
     assert result.turns == 2
     assert reminder in str(server.requests[1].body["messages"][-1]["content"])
     assert (tmp_path / "clock.py").read_text() == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("code", "reminder"),
+    [
+        (FUNCTIONS, "Clock is missing at the top level in clock.py"),
+        (RIGHT.replace("def shift", "def move"), "Clock.shift is missing in clock.py"),
+    ],
+)
+async def test_a_definition_to_implement_that_is_gone_is_asked_for(tmp_path: Path, code: str, reminder: str) -> None:
+    (tmp_path / "clock.py").write_text(STUB)
+    replies = [wire_reply("chat", text=answer(text)) for text in (code, RIGHT)]
+    _, _, server = await run(tmp_path, replies, "Implement the clock in clock.py.")
+    assert reminder in str(server.requests[1].body["messages"])
+    assert (tmp_path / "clock.py").read_text() == RIGHT
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        RIGHT.replace("Clock", "_Clock") + "\nClock = _Clock\n",
+        f"from clocks import *\n{FUNCTIONS}",
+        f"import clocks as Clock\n{FUNCTIONS}",
+    ],
+)
+async def test_a_definition_under_another_name_is_there(tmp_path: Path, code: str) -> None:
+    (tmp_path / "clock.py").write_text("class Clock:\n    def __init__(self):\n        pass\n")
+    _, _, server = await run(tmp_path, [wire_reply("chat", text=answer(code))], "Implement the clock in clock.py.")
+    assert len(server.requests) == 1
+
+
+async def test_an_example_of_use_does_not_replace_the_file_before_it(tmp_path: Path) -> None:
+    (tmp_path / "clock.py").write_text(STUB)
+    text = f"```python\n{RIGHT}```\n\nIt is used so:\n```python\nClock = Clock(23)\nhours = Clock.shift(2)\n" + (
+        "print('past midnight', hours, 'or one day later', hours + 24, 'or two days later', hours + 48)\n```\n"
+    )
+    _, _, server = await run(tmp_path, [wire_reply("chat", text=text)], "Implement the clock in clock.py.")
+    assert (tmp_path / "clock.py").read_text() == RIGHT
+    assert len(server.requests) == 1
+
+
+async def test_a_report_of_a_failed_import_names_the_line_of_the_tests(tmp_path: Path) -> None:
+    request = request_of(tmp_path, "x = 1\n")
+    _, _, server = await run(tmp_path, [wire_reply("chat", text=answer(RIGHT))], request)
+    body = str(server.requests[0].body["messages"][-1]["content"])
+    assert "- clock_test.py: from clock import Clock\n  ImportError: cannot import name 'Clock' from 'clock'" in body
+    assert "importlib" not in body

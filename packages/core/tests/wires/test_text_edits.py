@@ -57,6 +57,8 @@ def split(text: str, size: int, files: TextFiles = FILES) -> tuple[str, list[Any
         "```python\n# app.py\n",
         "```python\n",
         "path/to/app.py\n```\n",
+        "App.py\n```\n",
+        "```python\n# APP.PY\n",
     ],
 )
 def test_a_whole_file(head: str, size: int) -> None:

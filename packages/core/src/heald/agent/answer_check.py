@@ -9,6 +9,7 @@ from heald.core.json import JsonObject, as_objects
 from heald.core.messages import ToolCall
 from heald.tools.files.hunks import apply_hunks
 from heald.tools.files.patch import read_patch
+from heald.tools.files.syntax import find_syntax_problem
 from heald.tools.files.text_matches import replace_text
 from heald.tools.files.written_file import judge_change, judge_file
 from heald.tools.tool_fault import ToolFault
@@ -42,6 +43,8 @@ class AnswerCheck:
         self._after: dict[str, str] = {}  # files as the calls of this answer leave them
         self.quotations: set[str] = set()
         """The calls that only quote a file."""
+        self.examples: set[str] = set()
+        """The calls that only use a file that the answer has written."""
         self.refusals: dict[str, str] = {}
         """Why calls were refused, without a full stop."""
 
@@ -64,6 +67,9 @@ class AnswerCheck:
             return call
         others = {other: text for other, text in self._shown_files.items() if other != path}
         before = self._read(path)
+        if path in self._after and _only_uses(path, self._after[path], content):
+            self.examples.add(call.id)
+            return self._refuse(call, f"What was written as {path} after its code is an example of its use")
         judgement = judge_file(path, self._emptied.get(path) or before, content, self._request, others)
         if judgement.refusal:
             if judgement.is_quotation:
@@ -117,3 +123,13 @@ class AnswerCheck:
     def _refuse(self, call: ToolCall, reason: str) -> ToolFault:
         self.refusals[call.id] = reason
         return ToolFault(f"{reason}, {_COMPLETE}", status="invalid_input")
+
+
+def _only_uses(path: str, before: str, written: str) -> bool:
+    """Whether a second block of an answer is no other version of a file of Python but an example of its use."""
+    from heald.agent.unfinished_function import definitions
+
+    if not path.endswith(".py") or find_syntax_problem(path, before) or find_syntax_problem(path, written):
+        return False
+    had = definitions(before)
+    return bool(had) and not had & definitions(written)

@@ -180,7 +180,8 @@ class TextEditing(QuickStrategy):
 
         if any(call.name not in WRITING_TOOLS for call in turn.tool_calls):
             return None
-        failed = [result for result in self.conversation.messages[-1].tool_results if result.status != "ok"]
+        results = [result for result in self.conversation.messages[-1].tool_results if result.id not in check.examples]
+        failed = [result for result in results if result.status != "ok"]
         if any(result.status not in ("error", "invalid_input") for result in failed):
             return None
         if failed and self._intent == "either" and all(result.id in check.quotations for result in failed):

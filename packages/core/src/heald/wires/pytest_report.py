@@ -13,6 +13,8 @@ _BLOCK = lazy_pattern(r"_{3,} (?P<name>.+?) _{3,}\s*$")
 _SUMMARY = lazy_pattern(r"={3,} short test summary info ={3,}\s*$")
 _END = lazy_pattern(r"(?:=+ )?\d+ (?:failed|error|passed).* in [\d.:]+s.*$")
 _FRAME = lazy_pattern(r"(?P<place>\S+:\d+): in \S+")
+_IMPORTER = lazy_pattern(r"\bimportlib/__init__\.py:")
+_COLLECTING = "ERROR collecting "
 _MARKS = lazy_pattern(r"[\s^~]+$")
 _ERROR = lazy_pattern(r"E(?:   ?|$)")
 _DIFFERS = lazy_pattern(
@@ -84,13 +86,20 @@ def _read_blocks(lines: list[str]) -> list[FailedTest]:
         if _SUMMARY.match(line):
             break
         if block := _BLOCK.match(line):
-            blocks.append((block["name"].rpartition(".")[2].removeprefix("test_").replace("_", " "), []))
+            blocks.append((_name_test(block["name"]), []))
         elif blocks:
             blocks[-1][1].append(line)
     failures = [failure for failure in (_read_block(*block) for block in blocks) if failure is not None]
     failures = list({(failure.statement, failure.fault): failure for failure in failures}.values())
     faults = [failure.fault for failure in failures]
     return sorted(failures, key=lambda failure: faults.index(failure.fault) != failures.index(failure))  # stable
+
+
+def _name_test(name: str) -> str:
+    """A test in words, or the file that could not be imported."""
+    if name.startswith(_COLLECTING):
+        return name.removeprefix(_COLLECTING)
+    return name.rpartition(".")[2].removeprefix("test_").replace("_", " ")
 
 
 def _read_block(name: str, lines: list[str]) -> FailedTest | None:
@@ -101,6 +110,8 @@ def _read_block(name: str, lines: list[str]) -> FailedTest | None:
     frames: list[tuple[str, list[str]]] = []
     for line in lines[:first]:
         if frame := _FRAME.match(line):
+            if frames and _IMPORTER.search(frames[0][0]):
+                frames.clear()
             frames.append((frame["place"], []))
         elif frames and line.strip() and not _MARKS.match(line):
             frames[-1][1].append(line.strip())

@@ -80,6 +80,13 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     workspace_paths: frozenset[str] = frozenset()
     """The paths of the workspace."""
 
+    def spelled_path(self, path: str) -> str:
+        """A path as the workspace spells it: a file in other capitals is the one that is there."""
+        if path in self.workspace_paths:
+            return path
+        alike = [other for other in self.workspace_paths if other.casefold() == path.casefold()]
+        return alike[0] if len(alike) == 1 else path
+
     @property
     def instructions(self) -> str:
         """How files are written, for the model."""
@@ -224,7 +231,7 @@ class TextEdits:
         match = _PATH.match(line.rstrip("\r"))
         if match is None:
             return None
-        path = _without_placeholder(match["path"].strip())
+        path = self._files.spelled_path(_without_placeholder(match["path"].strip()))
         is_name = "." in path.rpartition("/")[2].strip(".") and not path.endswith(".")
         return path if path in self._files.workspace_paths or is_name else None
 
@@ -424,7 +431,7 @@ class TextEdits:
 
     def _path_in_comment(self, line: str) -> str | None:
         comment = _COMMENT.match(line)
-        return _without_placeholder(comment["path"]) if comment is not None else None
+        return self._files.spelled_path(_without_placeholder(comment["path"])) if comment is not None else None
 
     def _end_unnamed(self, out: list[str | FilePiece], *, closed: bool) -> None:
         """End a block without a path: it is the file that the words before it name, the only one, or text."""
