@@ -84,14 +84,14 @@ def _surround(run: Callable[..., Awaitable[Any]], before: str, after: str) -> Ca
 
 
 def _install_sessions() -> None:
-    open_session = Session.open.__func__  # pyright: ignore[reportFunctionMemberAccess]
+    open_acquired = Session._open_acquired.__func__  # pyright: ignore
     read_history = session_module.read_history
     run_tool = Session._store_start_first  # pyright: ignore[reportPrivateUsage]
     deliver = EventRecorder._deliver  # pyright: ignore[reportPrivateUsage]
 
     async def open_with_point(cls: type[Session], *arguments: Any, **options: Any) -> Session:
         _is_opening.set(True)
-        return await open_session(cls, *arguments, **options)
+        return await open_acquired(cls, *arguments, **options)
 
     async def read_with_point(*arguments: Any, **options: Any) -> Any:
         if _is_opening.get():
@@ -109,7 +109,7 @@ def _install_sessions() -> None:
         if recorder._lease.session in encoded:  # pyright: ignore[reportPrivateUsage]
             reach("release.after")
 
-    _replace(Session, "open", classmethod(open_with_point))
+    _replace(Session, "_open_acquired", classmethod(open_with_point))
     _replace(session_module, "read_history", read_with_point)
     _replace(Session, "_store_start_first", run_with_points)
     _replace(EventRecorder, "_deliver", deliver_with_point)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from heald.providers.endpoint import Auth
     from heald.providers.local_servers import LocalServer
     from heald.providers.scripted import Fail, Script, ScriptDecoder, ScriptedCall, ScriptedRequest, Stop, Think
+    from heald.sessions.acquired_log import AcquiredLog
     from heald.sessions.changes import FileComparison
     from heald.sessions.news import OnNews
     from heald.sessions.opening_session import OpeningSession
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Access",
+    "AcquiredLog",
     "AfterCrash",
     "Auth",
     "CacheTtl",
@@ -192,6 +194,7 @@ __getattr__ = lazy_exports(
         "heald.providers.endpoint": "Auth",
         "heald.providers.local_servers": "LocalServer",
         "heald.providers.scripted": "Fail Script ScriptDecoder ScriptedCall ScriptedRequest Stop Think",
+        "heald.sessions.acquired_log": "AcquiredLog",
         "heald.sessions.changes": "FileComparison",
         "heald.sessions.news": "OnNews",
         "heald.sessions.opening_session": "OpeningSession",

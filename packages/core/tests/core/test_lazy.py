@@ -5,7 +5,7 @@ import re
 import pytest
 
 from heald.core.digest import sha256
-from heald.core.lazy import LazyModule, LazyObject, lazy_attribute, lazy_pattern
+from heald.core.lazy import LazyModule, LazyObject, lazy_property, lazy_pattern
 
 
 def test_a_pattern_is_compiled_at_its_first_use() -> None:
@@ -64,7 +64,7 @@ def test_a_digest_is_that_of_hashlib() -> None:
 class Shelf:
     made = 0
 
-    @lazy_attribute
+    @lazy_property
     def books(self) -> list[str]:
         """What stands on it."""
         type(self).made += 1

@@ -33,6 +33,7 @@ from heald.sessions.store_errors import NoSuchSession
 from heald_check import check_log
 
 ALL = os.environ.get("HEALD_CRASHES") == "all"
+SURELY = 4  # a busy machine joins appends, so that a run comes to a third of the points of another one
 PAIRS = 200 if ALL else 6
 IN_RECOVERY = ("recovery.before", "recovery.after")
 
@@ -62,10 +63,10 @@ def passages(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return json.loads((folder / "passages").read_text())
 
 
-def choice(count: int) -> list[int]:
+def choice(count: int, part: int = 2) -> list[int]:
     if ALL or count <= 3:
         return list(range(1, count + 1))
-    return sorted({1, count // 2})
+    return sorted({1, count // part})
 
 
 async def read_log(folder: Path) -> list[Event]:
@@ -132,10 +133,10 @@ def test_every_point_is_come_to(passages: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("point", [point for point in POINTS if point not in IN_RECOVERY])
 async def test_killed_at_a_point(point: str, host: Host, passages: dict[str, int], tmp_path: Path) -> None:
-    for number in choice(passages[point]):
+    for number in choice(passages[point], SURELY):
         folder = tmp_path / str(number)
         killed = host.run(folder, f"{point}:{number}")
-        assert killed or number > passages[point] // 2, f"{point}:{number}"
+        assert killed or number > passages[point] // SURELY, f"{point}:{number}"
         assert not host.run(folder)
         events = await prove(folder)
         assert [e.data.status for e in events if isinstance(e.data, ExchangeResponse)][-1] == "completed"

@@ -49,7 +49,7 @@ from heald.core.events import (
     UserMessage,
 )
 from heald.core.ids import new_id
-from heald.core.lazy import lazy_attribute
+from heald.core.lazy import lazy_property
 from heald.core.messages import Message, ToolCall, ToolResult, assistant, user_message
 from heald.core.payload import Payload
 from heald.core.turn import StopReason
@@ -121,7 +121,7 @@ class Exchange:
         self._started = monotonic()
         self._output = TypedOutput(shape) if shape is not None else None
 
-    @lazy_attribute
+    @lazy_property
     def _repeats(self) -> RepeatCounter:
         return RepeatCounter()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heald.core.errors import ProviderError
-from heald.core.lazy import lazy_attribute
+from heald.core.lazy import lazy_property
 from heald.core.messages import Message, ToolDefinition
 from heald.core.turn import Settings
 from heald.providers.base import CustomModel, ProviderSession
@@ -70,7 +70,7 @@ class ModelChain:
     def _resolved(self) -> Model | CustomModel:
         return self._resolved_models[self._at]
 
-    @lazy_attribute
+    @lazy_property
     def _resolved_models(self) -> list[Model | CustomModel]:
         """The models, those too that were given by name."""
         return [find(model) if isinstance(model, str) else model for model in self._models]

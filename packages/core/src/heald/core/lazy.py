@@ -10,11 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
-    from functools import cached_property as lazy_attribute
+    from functools import cached_property as lazy_property
     from typing import Any, AnyStr
 else:
 
-    class lazy_attribute:  # noqa: N801
+    class lazy_property:  # noqa: N801
         """An attribute that is made when it is first used, unless it was set before.
 
         What `functools.cached_property` does from Python 3.12 on: before, it holds a lock of all instances while it

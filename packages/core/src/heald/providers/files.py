@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from heald.core.errors import InvalidRequest, MalformedResponse, ServerFault
 from heald.core.json import JsonObject, as_object, encode
-from heald.core.lazy import lazy_attribute
+from heald.core.lazy import lazy_property
 from heald.core.messages import Block, File, Image, Message
 from heald.core.running_total import RunningTotal
 from heald.providers.model import Model
@@ -117,7 +117,7 @@ class UploadedFiles:
         """Whether the request would hold more data than the limit of the endpoint."""
         return self._limit is not None and self._data.of(messages) > self._limit
 
-    @lazy_attribute
+    @lazy_property
     def _data(self) -> RunningTotal:
         return RunningTotal(_message_data)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from heald.core.arguments import checked
 from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError, MissingKey
-from heald.core.lazy import lazy_attribute, lazy_pattern
+from heald.core.lazy import lazy_property, lazy_pattern
 from heald.core.version import VERSION
 from heald.providers.base_url import check_base_url, host_of
 from heald.providers.endpoint import Auth, Endpoint
@@ -110,7 +110,7 @@ class Model:
         """The key, if it is long enough to be a secret. Local servers accept any word."""
         return self._api_key if self._api_key and len(self._api_key) >= MIN_SECRET else ""
 
-    @lazy_attribute
+    @lazy_property
     def secrets(self) -> tuple[str, ...]:
         """The strings to redact: the key, and the values of headers that are named like one."""
         return (*([self.secret] if self.secret else []), *find_secrets(self.endpoint.headers))
@@ -121,7 +121,7 @@ class Model:
         auth = self.endpoint.auth
         return auth if self._api_key is None and (auth == "aws" or auth == "google" or auth == "azure") else None
 
-    @lazy_attribute
+    @lazy_property
     def signer(self) -> "Signer | None":
         """Adds the credentials of a cloud to each request."""
         if self._cloud is None:
@@ -130,12 +130,12 @@ class Model:
 
         return signer_for(self._cloud)
 
-    @lazy_attribute
+    @lazy_property
     def url(self) -> str:
         """The URL of a turn. It never holds the key."""
         return self.base_url + self.wire.request_path(self.name)
 
-    @lazy_attribute
+    @lazy_property
     def request_headers(self) -> dict[str, str]:
         """The headers of every request, the key included."""
         headers = {

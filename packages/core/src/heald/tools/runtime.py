@@ -17,7 +17,7 @@ from heald.core.arguments import check_value
 from heald.core.envelope import Event
 from heald.core.errors import ConfigurationError
 from heald.core.json import JsonObject
-from heald.core.lazy import lazy_attribute
+from heald.core.lazy import lazy_property
 from heald.core.messages import Text, ToolCall, ToolDefinition, ToolResult, WholeResult
 from heald.tools.approvals import Approval, ApprovalQuestion, PendingApprovals, digest_of
 from heald.tools.asked_files import decide_asked_file, find_asked_file
@@ -172,28 +172,28 @@ class ToolRuntime:
 
     # --- the parts that only some exchanges need ---------------------------------------------------------------------
 
-    @lazy_attribute
+    @lazy_property
     def client_calls(self) -> PendingClientCalls:
         """Calls that wait for a client."""
         return PendingClientCalls()
 
-    @lazy_attribute
+    @lazy_property
     def whole_results(self) -> WholeResults:
         return WholeResults()
 
-    @lazy_attribute
+    @lazy_property
     def session_objects(self) -> SessionObjects:
         return SessionObjects()
 
-    @lazy_attribute
+    @lazy_property
     def locks(self) -> Locks:
         return Locks()
 
-    @lazy_attribute
+    @lazy_property
     def timer(self) -> DeadlineTimer:
         return DeadlineTimer()
 
-    @lazy_attribute
+    @lazy_property
     def _secrets(self) -> WorkspaceSecrets:
         return secrets_of(self.workspace)
 

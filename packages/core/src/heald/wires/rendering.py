@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from heald.core.json import JsonObject, encode
-from heald.core.lazy import lazy_attribute
+from heald.core.lazy import lazy_property
 from heald.core.messages import File, Image, Message, user_message
 from heald.core.recent_results import RecentResults
 from heald.core.running_total import RunningTotal
@@ -38,7 +38,7 @@ class RenderCache:
         self.frame_of: tuple[object, ...] = ()
         """All that these fields depend on."""
 
-    @lazy_attribute
+    @lazy_property
     def file_ids(self) -> RunningTotal:
         """Counts the uploaded files that messages name."""
         return RunningTotal(_count_file_ids)
