@@ -5,7 +5,7 @@ import re
 import pytest
 
 from heald.core.digest import sha256
-from heald.core.lazy import LazyModule, LazyObject, lazy_property, lazy_pattern
+from heald.core.lazy import LazyModule, LazyObject, lazy_pattern, lazy_property
 
 
 def test_a_pattern_is_compiled_at_its_first_use() -> None:

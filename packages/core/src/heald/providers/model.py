@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from heald.core.arguments import checked
 from heald.core.distribution import install_advice
 from heald.core.errors import ConfigurationError, MissingKey
-from heald.core.lazy import lazy_property, lazy_pattern
+from heald.core.lazy import lazy_pattern, lazy_property
 from heald.core.version import VERSION
 from heald.providers.base_url import check_base_url, host_of
 from heald.providers.endpoint import Auth, Endpoint
