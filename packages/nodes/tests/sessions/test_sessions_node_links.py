@@ -74,8 +74,8 @@ class Pair:
         await self.announce()
 
     @property
-    def place(self) -> str:
-        return self.reader._news.own_place  # pyright: ignore[reportPrivateUsage]
+    def address(self) -> str:
+        return self.reader._news.link_address  # pyright: ignore[reportPrivateUsage]
 
     @property
     def is_linked(self) -> bool:
@@ -147,7 +147,7 @@ async def test_a_link_that_breaks_is_told_by_the_database(pair: Pair) -> None:
     for link in list(pair.links._links.values()):  # pyright: ignore[reportPrivateUsage]
         link.abort()
     await wait_until(lambda: any(news.topic == "events" and news.seq == end for news in pair.heard))
-    await wait_until(lambda: any(news.topic == "lost" and bool(news.place) for news in pair.heard))
+    await wait_until(lambda: any(news.topic == "lost" and bool(news.address) for news in pair.heard))
     assert any(f'"ses_a",{end},' in payload for payload in pair.by_database)
     end = await pair.append()  # the port is not tried again at once
     await wait_until(lambda: any(f'"ses_a", {end}, ' in payload for payload in pair.by_database))
@@ -158,7 +158,7 @@ async def test_lost_links_lose_no_announcements(pair: Pair) -> None:
     feed = pair.reader._feed  # pyright: ignore[reportPrivateUsage]
     await pair.writer.announce_readers(["ses_b"])
     await wait_until(lambda: pair.reader.is_read_elsewhere("ses_b"))
-    pair.reader._on_readers(News(topic="lost", place="127.0.0.1 1 x"))  # pyright: ignore[reportPrivateUsage]
+    pair.reader._on_readers(News(topic="lost", address="127.0.0.1 1 x"))  # pyright: ignore[reportPrivateUsage]
     assert not feed.route("ses_c").is_needed
     pair.reader._on_readers(News(topic="lost"))  # pyright: ignore[reportPrivateUsage]
     assert feed.route("ses_c").is_needed
@@ -167,9 +167,9 @@ async def test_lost_links_lose_no_announcements(pair: Pair) -> None:
 async def test_a_node_whose_listener_broke_opens_another_port(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_news, "CHECK_SECONDS", 0.1)
     await pair.append_until_linked()
-    former = pair.place
+    former = pair.address
     await pair.break_listeners()
-    await wait_until(lambda: pair.place not in ("", former))
+    await wait_until(lambda: pair.address not in ("", former))
     await pair.announce()
     end = await pair.append()  # announcements may have been lost
     await wait_until(lambda: any(news.seq == end for news in pair.heard))
@@ -187,7 +187,7 @@ async def test_several_readers_get_events_at_their_ports(pair: Pair, postgres_ur
     await wait_until(lambda: bool(heard))
     await third.announce_readers(["ses_a"])
     feed = pair.writer._feed  # pyright: ignore[reportPrivateUsage]
-    await wait_until(lambda: len(feed.route("ses_a").places) == 2)
+    await wait_until(lambda: len(feed.route("ses_a").addresses) == 2)
     await pair.append_until_linked()
     assert heard[-1].seq == pair.heard[-1].seq
     await third.close()
@@ -200,13 +200,13 @@ def test_a_session_that_one_node_reads_without_a_port_is_told_by_the_database(cl
     feed.expect_readers()
     clock.now += READERS_SECONDS + 1
     feed.add_readers("ses_a", "one", "127.0.0.1 1 x")
-    assert feed.route("ses_a").places == ["127.0.0.1 1 x"]
+    assert feed.route("ses_a").addresses == ["127.0.0.1 1 x"]
     feed.add_readers("ses_a", "two")
-    assert feed.route("ses_a").places == ()
+    assert feed.route("ses_a").addresses == ()
     feed.add_readers("ses_a", "two", "127.0.0.1 2 y")
-    assert feed.route("ses_a").places == ["127.0.0.1 1 x", "127.0.0.1 2 y"]
+    assert feed.route("ses_a").addresses == ["127.0.0.1 1 x", "127.0.0.1 2 y"]
     feed.expect_readers()
-    assert feed.route("ses_a").places == ()
+    assert feed.route("ses_a").addresses == ()
 
 
 async def test_a_node_whose_database_is_encrypted_opens_no_port() -> None:
@@ -215,9 +215,9 @@ async def test_a_node_whose_database_is_encrypted_opens_no_port() -> None:
         heard: list[News] = []
         store.subscribe_news(heard.append)
         await wait_until(lambda: bool(heard))
-        place = store._news.own_place  # pyright: ignore[reportPrivateUsage]
+        address = store._news.link_address  # pyright: ignore[reportPrivateUsage]
         await store.close()
-        assert place == ""
+        assert address == ""
 
 
 class Port:
@@ -243,7 +243,7 @@ async def port() -> AsyncIterator[Port]:
 
 async def test_a_port_wants_the_secret(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_links, "_GREETING_SECONDS", 0.2)
-    host, number, secret = port.port.place.split(" ")
+    host, number, secret = port.port.address.split(" ")
     for greeting in (b"", b"x\n", b"x" * 1000, secret.encode()[:-1] + b"\n", b"\n" + secret.encode() + b"\n{}\n"):
         reader, writer = await asyncio.open_connection(host, int(number))
         writer.write(greeting)
@@ -275,12 +275,12 @@ async def test_a_port_of_another_program_gets_no_events(monkeypatch: pytest.Monk
     number = server.sockets[0].getsockname()[1]
     broken: list[object] = []
     links = NodeLinks(broken.append)
-    place = f"127.0.0.1 {number} secret"
-    assert not links.has(place)
+    address = f"127.0.0.1 {number} secret"
+    assert not links.has(address)
     await wait_until(lambda: bool(received))
     await asyncio.sleep(0.5)
-    assert not links.has(place)
-    assert not links.send(place, Notice(e=[("ses_a", 1, 1)]))
+    assert not links.has(address)
+    assert not links.send(address, Notice(e=[("ses_a", 1, 1)]))
     await links.close()
     server.close()
     await asyncio.sleep(1)
@@ -299,12 +299,12 @@ async def test_a_node_that_does_not_read_is_given_up(
         monkeypatch.setattr(node_links, "_MOST_UNSENT", 2**40)
     broken: list[object] = []
     links = NodeLinks(broken.append)
-    place = port.port.place
-    await wait_until(lambda: links.has(place))
+    address = port.port.address
+    await wait_until(lambda: links.has(address))
     for inbound in port.port._inbound:  # pyright: ignore[reportPrivateUsage]
         inbound._transport.pause_reading()  # pyright: ignore
     notice = Notice(e=[("ses_a", 7, 1)], d=[("ses_a", 7, 7, "x" * 100_000)])
-    await wait_until(lambda: not links.send(place, notice))
+    await wait_until(lambda: not links.send(address, notice))
     assert broken == [[("ses_a", 7, 1)]]
     await links.close()
 
@@ -312,5 +312,5 @@ async def test_a_node_that_does_not_read_is_given_up(
 async def test_no_port_behind_a_translation_of_addresses() -> None:
     port = LinkPort(print, print)
     await port.open("192.0.2.1")  # an address of nobody
-    assert port.place == ""
+    assert port.address == ""
     port.close()

@@ -32,7 +32,7 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """The events from the first to `seq`, in a form that the store decodes; empty if it carries none."""
     channel: str = ""
     """Of news of readers: where their node alone listens; empty if it has no such channel."""
-    place: str = ""
+    address: str = ""
     """Of news of readers: the port where their node takes events directly, if it has one. Of lost notices: the port
     that has lost them, if it is one; announcements of readers are not among them."""
 

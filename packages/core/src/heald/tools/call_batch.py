@@ -79,13 +79,11 @@ class CallBatch:
 
     async def run(self) -> None:
         ready: list[tuple[RunningCall, PlannedCall]] = []
-        has_sequential = False  # and another call beside it
         for running in self._calls:
             planned = self._plan(running)
             if planned is not None:
                 ready.append((running, planned))
-                has_sequential = has_sequential or planned.tool.sequential
-        has_sequential = has_sequential and len(ready) > 1
+        has_sequential = len(ready) > 1 and any(planned.tool.sequential for _, planned in ready)
         for running, planned in ready:
             if access := self._batch_access(planned) if has_sequential else planned.access:
                 running.ticket = self._runtime.locks.ticket(access)

@@ -355,7 +355,7 @@ class ToolRuntime:
             asked = find_asked_file(planned, self.permissions.rules, self._real)
             if asked is not None:
                 decision = decide_asked_file(asked, attended=self._is_attended)
-        if planned.call.form is None or not self._is_doubtful(planned):
+        if not self._is_doubtful(planned):
             return decision
         return self.text_calls.judge(decision, attended=self._is_attended and self.approvals.can_be_answered())
 

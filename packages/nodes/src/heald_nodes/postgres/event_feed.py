@@ -35,7 +35,7 @@ class NoticeRoute(msgspec.Struct, frozen=True):
     """Whether it is to carry the rows of the append."""
     channel: str
     """The channel of the one node that reads the session, or an empty text for that of all nodes."""
-    places: Sequence[str] = ()
+    addresses: Sequence[str] = ()
     """The ports of all nodes that read it; empty if one of them has none, or there may be others."""
 
 
@@ -48,7 +48,7 @@ class PostgresEventFeed:
     def __init__(self, anchors: AnchorCache) -> None:
         self._anchors = anchors
         self._readers: dict[str, dict[str, float]] = {}  # by session and channel, until when they are announced
-        self._places: dict[str, str] = {}  # the ports of nodes, by their channels
+        self._addresses: dict[str, str] = {}  # the ports of nodes, by their channels
         self._all_until = inf  # until when there may be readers whose announcements were not heard
         self._unnoticed: dict[str, Appended] = {}  # by session, its last append without a notice
 
@@ -56,14 +56,14 @@ class PostgresEventFeed:
         """Announcements may have been lost until now: each session may have readers until all are announced anew."""
         self._all_until = monotonic() + READERS_SECONDS
 
-    def add_readers(self, session: str, channel: str = "", place: str = "") -> Appended | None:
+    def add_readers(self, session: str, channel: str = "", address: str = "") -> Appended | None:
         """Another node has announced readers of a session, the channel that it alone listens to, and the port where it
         takes events directly, if it has them. Returns an append that they need a notice of."""
         if channel:
-            self._places.pop(channel, None)
-            self._places[channel] = place
-            if len(self._places) > _MOST_NODES:
-                del self._places[next(iter(self._places))]
+            self._addresses.pop(channel, None)
+            self._addresses[channel] = address
+            if len(self._addresses) > _MOST_NODES:
+                del self._addresses[next(iter(self._addresses))]
         channels = self._readers.pop(session, {})
         channels[channel] = monotonic() + READERS_SECONDS
         self._readers[session] = channels
@@ -83,9 +83,9 @@ class PostgresEventFeed:
         )
         if may_have_others:
             return NoticeRoute(True, carries, "")
-        places = [self._places.get(channel, "") for channel in channels]
+        addresses = [self._addresses.get(channel, "") for channel in channels]
         return NoticeRoute(
-            True, carries, next(iter(channels)) if len(channels) == 1 else "", places if all(places) else ()
+            True, carries, next(iter(channels)) if len(channels) == 1 else "", addresses if all(addresses) else ()
         )
 
     def add_unnoticed(self, appended: Appended) -> bool:

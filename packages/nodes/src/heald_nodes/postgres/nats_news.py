@@ -71,7 +71,7 @@ class NatsNews:
         return ""
 
     @property
-    def own_place(self) -> str:
+    def link_address(self) -> str:
         return ""
 
     def with_notice(self, statement: str, schema: str) -> str:

@@ -49,8 +49,8 @@ class LinkPort:
         self.on_line = on_line
         self.on_lost = on_lost
         self.secret = token_hex(16).encode()
-        self.place = ""
-        """What other nodes need to connect; empty if the port is not open."""
+        self.address = ""
+        """What other nodes need to connect: host, port and secret. Empty if the port is not open."""
         self._server: asyncio.Server | None = None
         self._inbound: set[_Inbound] = set()
 
@@ -62,10 +62,10 @@ class LinkPort:
             _log.debug("no port for other nodes at %s (%s)", host, type(error).__name__)
             return
         port = self._server.sockets[0].getsockname()[1]
-        self.place = f"{host} {port} {self.secret.decode()}"
+        self.address = f"{host} {port} {self.secret.decode()}"
 
     def close(self) -> None:
-        self.place = ""
+        self.address = ""
         if self._server is not None:
             self._server.close()
         for inbound in list(self._inbound):
@@ -76,7 +76,7 @@ class LinkPort:
 
     def remove(self, inbound: "_Inbound", *, is_accepted: bool) -> None:
         self._inbound.discard(inbound)
-        if is_accepted and self.place:
+        if is_accepted and self.address:
             self.on_lost()
 
 
@@ -177,25 +177,25 @@ class NodeLinks:
         """`on_broken` is called with the last appends of all sessions of a link that broke."""
         self._on_broken = on_broken
         self._links: dict[str, _Outbound] = {}
-        self._sent: dict[str, dict[str, Appended]] = {}  # by place and session, the last append
+        self._sent: dict[str, dict[str, Appended]] = {}  # by address and session, the last append
         self._connecting: dict[str, asyncio.Task[None]] = {}
         self._retries: dict[str, float] = {}
         self._is_closed = False
 
-    def has(self, place: str) -> bool:
+    def has(self, address: str) -> bool:
         """Whether there is a link to a port. If not, it is opened for later."""
-        if place in self._links:
+        if address in self._links:
             return True
-        if place not in self._connecting and self._retries.get(place, 0.0) <= monotonic() and not self._is_closed:
-            self._connecting[place] = asyncio.create_task(self._connect(place), name="heald-link")
+        if address not in self._connecting and self._retries.get(address, 0.0) <= monotonic() and not self._is_closed:
+            self._connecting[address] = asyncio.create_task(self._connect(address), name="heald-link")
         return False
 
-    def send(self, place: str, notice: Notice) -> bool:
+    def send(self, address: str, notice: Notice) -> bool:
         """Send a notice of appends. Returns False if the link is gone."""
-        link = self._links.get(place)
+        link = self._links.get(address)
         if link is None:
             return False
-        sent = self._sent[place]
+        sent = self._sent[address]
         for appended in notice.e:
             sent.pop(appended[0], None)
             sent[appended[0]] = appended
@@ -215,36 +215,36 @@ class NodeLinks:
             link.abort()
         await asyncio.sleep(0)  # their sockets are closed then
 
-    async def _connect(self, place: str) -> None:
+    async def _connect(self, address: str) -> None:
         link: _Outbound | None = None
         try:
-            host, port, secret = place.split(" ")
+            host, port, secret = address.split(" ")
             async with asyncio.timeout(_GREETING_SECONDS):
                 _, link = await asyncio.get_running_loop().create_connection(
-                    lambda: _Outbound(secret, lambda: self._remove(place)), host, int(port)
+                    lambda: _Outbound(secret, lambda: self._remove(address)), host, int(port)
                 )
                 await link.welcomed
             if not link.is_lost:
-                self._sent[place], self._links[place] = {}, link
+                self._sent[address], self._links[address] = {}, link
                 link = None
         except (OSError, TimeoutError, ValueError) as error:
             _log.debug("no link to another node (%s)", type(error).__name__)
             self._forget_retries()
-            self._retries[place] = monotonic() + _RETRY_SECONDS
+            self._retries[address] = monotonic() + _RETRY_SECONDS
         finally:
             if link is not None:
                 link.abort()
-            del self._connecting[place]
+            del self._connecting[address]
 
     def _forget_retries(self) -> None:
         now = monotonic()
-        self._retries = {place: until for place, until in self._retries.items() if until > now}
+        self._retries = {address: until for address, until in self._retries.items() if until > now}
 
-    def _remove(self, place: str) -> None:
-        if self._links.pop(place, None) is None:
+    def _remove(self, address: str) -> None:
+        if self._links.pop(address, None) is None:
             return  # it was not in use
-        self._retries[place] = monotonic() + _RETRY_SECONDS
-        self._on_broken(list(self._sent.pop(place, {}).values()))
+        self._retries[address] = monotonic() + _RETRY_SECONDS
+        self._on_broken(list(self._sent.pop(address, {}).values()))
 
 
 def notices_of(entries: Iterable[tuple[Appended, int, str | None]]) -> Notice:

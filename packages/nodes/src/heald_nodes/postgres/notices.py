@@ -48,7 +48,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for command in self.r:
             yield News(topic="replies", name=command)
         for session in self.i:
-            yield News(topic="readers", session=session, name=self.n, channel=self.o, place=self.p)
+            yield News(topic="readers", session=session, name=self.n, channel=self.o, address=self.p)
         for kind in self.k:
             yield News(topic="records", name=kind)
         if self.w:
@@ -80,7 +80,7 @@ class NoticeParts:
         """The number of the notice of each append; `NO_NOTICE` if nobody reads it elsewhere."""
         self.channels: list[str] = []
         """The channel of the notice of each append; empty for that of all nodes."""
-        self.places: list[Sequence[str]] = []
+        self.addresses: list[Sequence[str]] = []
         """The ports of the nodes that get each append directly, if it has no notice for that reason."""
         self.direct_rows: list[bytes | None] = []
         """The rows of each append that they get with it."""
@@ -91,12 +91,12 @@ class NoticeParts:
         """Add an append that no other node reads."""
         self.add_direct((), None)
 
-    def add_direct(self, places: Sequence[str], rows: bytes | None) -> None:
+    def add_direct(self, addresses: Sequence[str], rows: bytes | None) -> None:
         """Add an append that goes directly to the nodes that read it, with its rows if they are to be carried."""
         self.carried.append(False)
         self.numbers.append(NO_NOTICE)
         self.channels.append("")
-        self.places.append(places)
+        self.addresses.append(addresses)
         self.direct_rows.append(rows)
 
     def add(self, session: str, rows: bytes | None, channel: str = "") -> None:
@@ -113,7 +113,7 @@ class NoticeParts:
         self.carried.append(carried)
         self.numbers.append(part.number)
         self.channels.append(channel)
-        self.places.append(())
+        self.addresses.append(())
         self.direct_rows.append(None)
 
 
@@ -137,11 +137,11 @@ class NewsChannel(Protocol):
 
     @property
     def own_channel(self) -> str:
-        """Where this node alone listens, for notices of events that only it reads; empty if there is no such place."""
+        """Where this node alone listens, for notices of events that only it reads; empty if it has no such channel."""
         ...
 
     @property
-    def own_place(self) -> str:
+    def link_address(self) -> str:
         """The port where this node takes notices directly; empty if it has none."""
         ...
 

@@ -86,8 +86,8 @@ class PostgresNews:
         return self._own_channel if self._hears_own else ""
 
     @property
-    def own_place(self) -> str:
-        return self._port.place if self._port is not None else ""
+    def link_address(self) -> str:
+        return self._port.address if self._port is not None else ""
 
     def with_notice(self, statement: str, schema: str) -> str:
         return _with_notice(statement, _channel_of(schema))
@@ -195,7 +195,7 @@ class PostgresNews:
 
     def _on_link_lost(self) -> None:
         """What a node has sent directly may be missing; announcements come by the database."""
-        self._callbacks.publish(News(topic="lost", place=self.own_place))
+        self._callbacks.publish(News(topic="lost", address=self.link_address))
 
     def _publish(self, payload: str | bytes) -> None:
         with suppress(msgspec.DecodeError):  # a newer node may send notices of another form

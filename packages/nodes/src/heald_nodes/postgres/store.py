@@ -333,18 +333,18 @@ class PostgresStore(PostgresSharing):
         return self._news.subscribe(callback)
 
     def _on_readers(self, news: News) -> None:
-        if news.topic == "lost" and not news.place:
+        if news.topic == "lost" and not news.address:
             self._feed.expect_readers()
         elif news.topic == "readers" and news.name != self.node:
-            appended = self._feed.add_readers(news.session, news.channel, news.place)
+            appended = self._feed.add_readers(news.session, news.channel, news.address)
             if appended is not None:
                 self._writer.publish_late([appended])
 
     async def announce_readers(self, sessions: Sequence[str]) -> None:
         names = [session for session in sessions if len(session) <= LONGEST_ID]
-        channel, place = self._news.own_channel, self._news.own_place
+        channel, address = self._news.own_channel, self._news.link_address
         for start in range(0, len(names), PER_NOTICE):
-            await self._news.publish(Notice(i=names[start : start + PER_NOTICE], n=self.node, o=channel, p=place))
+            await self._news.publish(Notice(i=names[start : start + PER_NOTICE], n=self.node, o=channel, p=address))
 
     def is_read_elsewhere(self, session: str) -> bool:
         return self._feed.has_readers(session)

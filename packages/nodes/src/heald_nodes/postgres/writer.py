@@ -207,7 +207,7 @@ class GroupWriter:
         self.commits += 1
         refused = [pending for pending in group if pending.lease.session not in stored]
         appended: list[Appended] = []
-        direct: dict[str, list[tuple[Appended, int, str | None]]] = {}  # by place
+        direct: dict[str, list[tuple[Appended, int, str | None]]] = {}  # by address
         for number, (pending, place) in enumerate(zip(group, kept, strict=True)):
             session = pending.lease.session
             if pending.last is None or place is None or pending.before is None or session not in stored:
@@ -216,15 +216,15 @@ class GroupWriter:
             entry = (session, pending.last, pending.lease.epoch)
             if parts.numbers[number] != NO_NOTICE:
                 appended.append(entry)
-            elif parts.places[number]:
+            elif parts.addresses[number]:
                 rows = parts.direct_rows[number]
                 text = f"{stored[session]}\n{rows.decode()}" if rows is not None else None
-                for port in parts.places[number]:
-                    direct.setdefault(port, []).append((entry, pending.before + 1, text))
+                for address in parts.addresses[number]:
+                    direct.setdefault(address, []).append((entry, pending.before + 1, text))
             elif not self._feed.add_unnoticed(entry):
                 self.publish_late([entry])
-        for port, entries in direct.items():
-            if not self._links.send(port, notices_of(entries)):  # it broke meanwhile
+        for address, entries in direct.items():
+            if not self._links.send(address, notices_of(entries)):  # it broke meanwhile
                 self.publish_late([entry for entry, _, _ in entries])
         await self._news.publish_after_commit(
             appended,
@@ -263,8 +263,8 @@ class GroupWriter:
             if writes_rows and not route.is_needed:
                 parts.add_silent()
                 continue
-            if route.places and all(self._links.has(place) for place in route.places):
-                parts.add_direct(route.places, chunk.notice_rows if route.carries and chunk is not None else None)
+            if route.addresses and all(self._links.has(address) for address in route.addresses):
+                parts.add_direct(route.addresses, chunk.notice_rows if route.carries and chunk is not None else None)
                 continue
             carries = route.carries and self._pool.is_utf8 and chunk is not None
             parts.add(session, chunk.notice_rows if carries else None, route.channel)
